@@ -2,13 +2,12 @@ package io.carillon;
 
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.RunAdmin;
-import io.carillon.run.Progress;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.function.Predicate;
+import java.util.function.LongPredicate;
 
 /**
  * Actions on all runs that match a filter. An action works in the database in chunks of 1,000 runs and commits each
@@ -23,6 +22,14 @@ public final class BulkActions {
      *     locked, stopped the action
      */
     public record Result(long done, boolean aborted) {}
+
+    /**
+     * The result of a count that reads a limited number of runs.
+     *
+     * @param matching how many of the runs that were read match
+     * @param complete whether all runs were read; if not, at least {@code matching} runs match
+     */
+    public record Count(long matching, boolean complete) {}
 
     /** An action on all runs that match a filter, for {@link #applyChunk}. */
     public sealed interface Action {
@@ -39,12 +46,6 @@ public final class BulkActions {
         record Delete() implements Action {}
     }
 
-    /**
-     * The maximum up to which matching runs are counted before an action. A larger count is not worth reading
-     * all of them.
-     */
-    public static final long COUNT_LIMIT = 10_000;
-
     private static final Set<RunState> UNFINISHED = Set.of(RunState.WAITING, RunState.RUNNING);
     private static final Set<RunState> DEAD = Set.of(RunState.DEAD, RunState.QUARANTINED);
 
@@ -52,14 +53,9 @@ public final class BulkActions {
     private final String project;
     private final RunFilter filter;
     private final Runnable wakeNodes;
-    private final Predicate<Progress> continueCondition;
+    private final LongPredicate continueCondition;
 
-    BulkActions(
-            RunAdmin admin,
-            String project,
-            RunFilter filter,
-            Runnable wakeNodes,
-            Predicate<Progress> continueCondition) {
+    BulkActions(RunAdmin admin, String project, RunFilter filter, Runnable wakeNodes, LongPredicate continueCondition) {
         this.admin = admin;
         this.project = project;
         this.filter = filter;
@@ -69,26 +65,34 @@ public final class BulkActions {
 
     /**
      * Returns bulk actions that continue only while the condition holds. The condition is tested after each chunk, with
-     * the number of runs done and the number that matched at the start, counted up to {@link #COUNT_LIMIT}. While other
-     * transactions lock all remaining runs, the condition is tested every two seconds.
+     * the number of runs changed so far. While other transactions lock all remaining runs, the condition is tested
+     * every two seconds.
      */
-    public BulkActions continueWhile(Predicate<Progress> condition) {
+    public BulkActions continueWhile(LongPredicate condition) {
         return new BulkActions(admin, project, filter, wakeNodes, condition);
     }
 
-    /** Returns how many runs match now. Reads all of them; {@link #count(long)} stops earlier. */
+    /**
+     * Returns how many runs match now. Reads all unfinished runs of the project, or of the queue if the filter names
+     * one, or all dead runs of the project, also those that do not match; {@link #countFirst} stops earlier.
+     */
     public long count() {
-        return count(Long.MAX_VALUE);
+        return countFirst(Long.MAX_VALUE).matching();
     }
 
     /**
-     * Counts the runs that match now, up to a maximum. A result of {@code atMost} means that at least this many match.
+     * Counts the runs that match now and stops after it has read {@code maxRead} unfinished runs of the project, or of
+     * the queue if the filter names one, or {@code maxRead} dead runs of the project.
      */
-    public long count(long atMost) {
+    public Count countFirst(long maxRead) {
         Set<RunState> countable = EnumSet.copyOf(UNFINISHED);
         countable.addAll(DEAD);
         check(countable, "counted");
-        return admin.count(project, filter, atMost);
+        if (maxRead < 1)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION, "maxRead must be at least 1 (was %d).".formatted(maxRead));
+        RunAdmin.Count count = admin.count(project, filter, maxRead);
+        return new Count(count.matching(), count.complete());
     }
 
     /** Cancels the matching runs. Waiting runs end immediately; running attempts are asked to stop. */
@@ -143,14 +147,13 @@ public final class BulkActions {
 
     private Result applyInChunks(Set<RunState> allowed, String what, BulkAction action) {
         check(allowed, what);
-        long total = count(COUNT_LIMIT);
         long done = 0;
         boolean proceed = true;
         try {
             for (int chunk = -1; chunk != 0 && proceed; ) {
                 chunk = admin.bulk(project, filter, action);
                 done += Math.max(0, chunk);
-                if (chunk != 0) proceed = continueCondition.test(new Progress(done, Math.max(done, total)));
+                if (chunk != 0) proceed = continueCondition.test(done);
                 // A lock may be held for a long time, and the caller may have set no condition.
                 if (chunk == RunAdmin.LOCKED && Thread.currentThread().isInterrupted()) proceed = false;
             }

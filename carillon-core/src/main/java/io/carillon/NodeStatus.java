@@ -37,9 +37,17 @@ public record NodeStatus(
     public record SlotUsage(int busy, int total) {}
 
     /**
-     * Counts since the start: dead nodes cleared, their runs released or quarantined, ticks planned, and polls with the
-     * time they took.
+     * Counts since the start: dead nodes cleared, their runs released or quarantined, failed rescues, ticks planned,
+     * and polls with the time they took.
+     *
+     * @param rescueFailures attempts to release a run that failed, and searches for runs of dead nodes that failed
      */
     public record Counts(
-            long deadNodes, long rescued, long quarantined, long ticksPlanned, long polls, Duration pollTime) {}
+            long deadNodes,
+            long rescued,
+            long quarantined,
+            long rescueFailures,
+            long ticksPlanned,
+            long polls,
+            Duration pollTime) {}
 }

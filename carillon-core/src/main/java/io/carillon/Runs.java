@@ -144,7 +144,7 @@ public final class Runs {
      * filter must name a state; its limit does not apply.
      */
     public BulkActions bulk(RunFilter filter) {
-        return new BulkActions(admin, project, filter, wakeNodes, progress -> true);
+        return new BulkActions(admin, project, filter, wakeNodes, done -> true);
     }
 
     /** Explains the current state of a run; empty if the run does not exist. */

@@ -18,8 +18,8 @@ public final class Schema {
      *
      * @param connections the number of connections in use
      * @param jitAboveCost the estimated cost above which PostgreSQL compiles statements; null if it never does
-     * @param missingTimeouts settings that the data source needs so that a node can give up a server that does not
-     *     answer
+     * @param missingTimeouts driver settings that a node needs to leave a server that does not answer, and that the
+     *     URL of the data source lacks or sets to 0; settings that the pool adds to the URL do not count
      */
     public record Server(
             Instant now,

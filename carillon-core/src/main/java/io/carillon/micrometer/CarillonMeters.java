@@ -99,6 +99,7 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
                 cache,
                 "carillon.lease.expired",
                 snapshot -> snapshot.counts().rescued() + snapshot.counts().quarantined());
+        counter(cache, "carillon.rescue.failures", snapshot -> snapshot.counts().rescueFailures());
         counter(cache, "carillon.nodes.died", snapshot -> snapshot.counts().deadNodes());
         FunctionTimer.builder(
                         "carillon.db.poll",

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SnapshotCache {
     private static final long CACHE_NANOS = Duration.ofSeconds(10).toNanos();
-    private static final NodeStatus.Counts NO_COUNTS = new NodeStatus.Counts(0, 0, 0, 0, 0, Duration.ZERO);
+    private static final NodeStatus.Counts NO_COUNTS = new NodeStatus.Counts(0, 0, 0, 0, 0, 0, Duration.ZERO);
 
     /**
      * The values that the gauges publish. A component is null before the first successful read, the status also if the

@@ -1,4 +1,4 @@
 package io.carillon.run;
 
-/** The progress of a run or of a bulk action, in units that the reporter chooses. */
+/** The progress of a run, in units that its handler chooses. */
 public record Progress(long done, long total) {}

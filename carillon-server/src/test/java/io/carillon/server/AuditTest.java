@@ -118,6 +118,22 @@ class AuditTest {
     }
 
     @Test
+    void more_expired_idempotency_keys_than_one_statement_removes_are_all_removed_in_one_purge() {
+        SERVER.database().execute("""
+                INSERT INTO carillon.idempotency (project, key, request_hash, created_at)
+                SELECT 'default', 'expired-' || i, ''::bytea, carillon.clock() - interval '25 hours'
+                  FROM generate_series(1, 10001) i
+                UNION ALL SELECT 'default', 'kept', ''::bytea, carillon.clock() - interval '23 hours'
+                """);
+
+        SERVER.server().deleteExpiredRows();
+
+        assertThat(SERVER.query("SELECT key FROM carillon.idempotency WHERE key = 'kept' OR key LIKE 'expired-%'")
+                        .text())
+                .isEqualTo("kept");
+    }
+
+    @Test
     void quotas_are_kept_and_concern_one_project() {
         String small = SERVER.createProject("small");
         String large = SERVER.createProject("large");

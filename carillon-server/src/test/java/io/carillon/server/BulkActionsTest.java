@@ -69,7 +69,6 @@ class BulkActionsTest {
                 awaitEnd(SERVER.post(key(), "/v1/bulk-actions", body("cancel", "waiting", "many", "")));
 
         assertThat(cancelled.at("/state")).isEqualTo("done");
-        assertThat(cancelled.at("/matching")).isEqualTo("2500");
         assertThat(cancelled.at("/done")).isEqualTo("2500");
         assertThat(waiting("many")).isEqualTo("0");
         assertThat(SERVER.get(key(), "/v1/bulk-actions?limit=1")

@@ -5,7 +5,6 @@ import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.AllowedValues;
-import io.carillon.cli.screen.RenderOptions;
 import io.carillon.cli.screen.Terminal;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
@@ -31,7 +30,6 @@ import tools.jackson.databind.node.ObjectNode;
 final class BulkCommands extends RemoteCommandGroup {
     private static final Set<String> ENDED_STATES = Set.of("dead", "quarantined");
     private static final String PATH = "/v1/bulk-actions";
-    private static final int BAR_COLUMNS = 30;
     private static final long FIRST_POLL_MILLIS = 100;
     private static final long POLL_MILLIS = 500;
     /** Without a terminal, a line is printed at most every so many polls. */
@@ -122,7 +120,7 @@ final class BulkCommands extends RemoteCommandGroup {
                 false,
                 new ListRequest(PATH, Map.of(), limit),
                 "id",
-                List.of("id", "action", "state", "done", "matching"));
+                List.of("id", "action", "state", "done", "createdAt"));
     }
 
     @Command(description = "Show the progress of a bulk action.", sortOptions = false)
@@ -143,8 +141,8 @@ final class BulkCommands extends RemoteCommandGroup {
     private int startBulk(ObjectNode request, Consent consent, String done) {
         ApiClient apiClient = client();
         if (!consent.yes)
-            throw new UsageException("%s runs match and would be %s. Add --yes to execute the action."
-                    .formatted(countText(apiClient.post(PATH, request.deepCopy().put("dryRun", true))), done));
+            throw new UsageException("%s and would be %s. Add --yes to execute the action."
+                    .formatted(matchText(apiClient.post(PATH, request.deepCopy().put("dryRun", true))), done));
         JsonNode action = apiClient.post(PATH, request);
         String id = action.path("id").stringValue("");
         if (consent.noWait) {
@@ -166,27 +164,28 @@ final class BulkCommands extends RemoteCommandGroup {
     }
 
     /**
-     * Shows the progress until the action ends: a bar on a terminal, otherwise a line from time to time. The action
-     * does not depend on it.
+     * Shows the number of changed runs until the action ends: in one line on a terminal, otherwise a line from time to
+     * time. The total is not known, because the server does not count the runs first. The action does not depend on
+     * this command.
      */
     private JsonNode watch(ApiClient apiClient, JsonNode begun, String id) {
-        boolean bar = Terminal.current(shell.environment()).isPresent();
+        boolean terminal = Terminal.current(shell.environment()).isPresent();
         JsonNode action = begun;
         String last = "";
         for (int polls = 0; isRunning(action) && !Thread.currentThread().isInterrupted(); polls++) {
-            if (polls == 1 && !bar)
+            if (polls == 1 && !terminal)
                 shell.err()
                         .println("carillon: bulk action %s runs on the server; 'carillon bulk abort %s' aborts it."
                                 .formatted(id, id));
-            String line = "%d of %s".formatted(action.path("done").longValue(), countText(action));
-            if (bar) draw(action, line);
+            String line = progressText(action);
+            if (terminal) draw(line);
             else if (polls % POLLS_PER_LINE == POLLS_PER_LINE - 1 && !line.equals(last))
                 shell.err().println("carillon: " + (last = line));
             pause(polls == 0 ? FIRST_POLL_MILLIS : POLL_MILLIS);
             action = poll(apiClient, id);
         }
-        if (bar) {
-            draw(action, "%d runs".formatted(action.path("done").longValue()));
+        if (terminal) {
+            draw(progressText(action));
             shell.err().println();
         }
         return action;
@@ -204,21 +203,27 @@ final class BulkCommands extends RemoteCommandGroup {
         }
     }
 
-    /** Returns the number of matching runs. The server counts up to a limit: {@code 10000+} means that many or more. */
+    /** Returns the number of matching runs. The server reads a limited number of runs: {@code 7+} means 7 or more. */
     private static String countText(JsonNode answer) {
         return answer.path("matching").longValue() + (answer.path("more").booleanValue(false) ? "+" : "");
+    }
+
+    private static String matchText(JsonNode answer) {
+        boolean more = answer.path("more").booleanValue(false);
+        return "%s%d runs match"
+                .formatted(more ? "At least " : "", answer.path("matching").longValue());
+    }
+
+    private static String progressText(JsonNode action) {
+        return "%d runs changed".formatted(action.path("done").longValue());
     }
 
     private static boolean isRunning(JsonNode action) {
         return action.path("state").stringValue("").equals("running");
     }
 
-    private void draw(JsonNode action, String line) {
-        double all = Math.max(1, action.path("matching").doubleValue());
-        double part = isRunning(action) ? Math.min(1, action.path("done").doubleValue() / all) : 1;
-        shell.err()
-                .print("\r%s %s "
-                        .formatted(RenderOptions.of(shell.environment()).bar(BAR_COLUMNS, part), line));
+    private void draw(String line) {
+        shell.err().print("\r" + line + " ");
         shell.err().flush();
     }
 }

@@ -222,8 +222,10 @@ final class DoctorCommand extends RemoteCommandGroup {
                 complete ? "ok" : "warning",
                 complete
                         ? "connections to an unresponsive server time out"
-                        : ("missing in the database URL: %s; set connectTimeout=5, socketTimeout=10 and, with several "
-                                        + "hosts, targetServerType=primary")
+                        : ("missing or 0 in the database URL: %s; 'carillon serve' sets timeouts that the URL leaves "
+                                        + "out, an application with this URL does not: add connectTimeout=5, "
+                                        + "socketTimeout=10, loginTimeout=30 and, with several hosts, "
+                                        + "targetServerType=primary")
                                 .formatted(String.join(", ", server.missingTimeouts())));
         int free = server.maxConnections() - server.connections();
         String counts = "%d of %d in use".formatted(server.connections(), server.maxConnections());

@@ -24,6 +24,7 @@ public final class ConnectionPools {
         // for its first response before it tries the next host.
         config.addDataSourceProperty("connectTimeout", "5");
         config.addDataSourceProperty("socketTimeout", "10");
+        config.addDataSourceProperty("loginTimeout", "30");
         config.addDataSourceProperty("tcpKeepAlive", "true");
         config.setValidationTimeout(VALIDATION_MILLIS);
         config.setJdbcUrl(url.jdbcUrl());

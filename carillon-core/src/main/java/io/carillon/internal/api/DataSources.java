@@ -3,10 +3,12 @@ package io.carillon.internal.api;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.jdbc.Backend;
+import io.carillon.internal.jdbc.DriverTimeouts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Properties;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +22,11 @@ public final class DataSources {
     private static final int MIN_POSTGRES_VERSION = 14;
     private static final List<String> POOL_SIZE_GETTERS =
             List.of("getMaximumPoolSize", "getMaxTotal", "getMaxPoolSize", "getMaxActive");
+    private static final List<String> DRIVER_SETTINGS_GETTERS =
+            List.of("getDataSourceProperties", "getDbProperties", "getProperties");
+    private static final String MISSING_TIMEOUTS =
+            "data source lacks timeouts; a node may keep waiting for a server that does not respond"
+                    + " missing={} advice={}";
 
     private DataSources() {}
 
@@ -39,16 +46,38 @@ public final class DataSources {
                         ErrorCode.UNSUITABLE_DATA_SOURCE,
                         "The server is %s %d, but Carillon requires PostgreSQL %d or later."
                                 .formatted(product, version, MIN_POSTGRES_VERSION));
-            List<String> missing = Backend.missingTimeouts(connection);
-            if (!missing.isEmpty() && Backend.hasSeveralHosts(connection))
-                log.warn(
-                        "data source lacks timeouts; a node may keep waiting for a server that does not respond"
-                                + " missing={} advice={}",
-                        missing,
-                        "connectTimeout=5&socketTimeout=10&targetServerType=primary");
+            logMissingTimeouts(source, connection);
         } catch (SQLException failure) {
             throw unreachable(failure);
         }
+    }
+
+    /** Warns only if the driver has several hosts: with one host, a node has no other server to use. */
+    private static void logMissingTimeouts(DataSource source, Connection connection) {
+        try {
+            List<String> missing = DriverTimeouts.missing(connection, driverSettings(source));
+            if (missing.isEmpty()) return;
+            String advice = DriverTimeouts.advice(missing);
+            if (DriverTimeouts.hasSeveralHosts(connection)) log.warn(MISSING_TIMEOUTS, missing, advice);
+            else log.info(MISSING_TIMEOUTS, missing, advice);
+        } catch (SQLException | RuntimeException | LinkageError unknown) {
+            // Only advice: a wrapped connection or another version of the driver must not stop the start.
+            log.debug("could not check the timeouts of the data source", unknown);
+        }
+    }
+
+    /** Returns the settings that the pool passes to the driver besides the URL, if the pool exposes them. */
+    private static Properties driverSettings(DataSource source) {
+        Properties settings = new Properties();
+        for (String getter : DRIVER_SETTINGS_GETTERS) {
+            try {
+                if (source.getClass().getMethod(getter).invoke(source) instanceof Properties found)
+                    found.forEach((name, value) -> settings.setProperty(name.toString(), value.toString()));
+            } catch (ReflectiveOperationException | RuntimeException | LinkageError notThisPool) {
+                // A pool of another library names this getter differently.
+            }
+        }
+        return settings;
     }
 
     /**
@@ -87,7 +116,7 @@ public final class DataSources {
             try {
                 Object size = source.getClass().getMethod(getter).invoke(source);
                 if (size instanceof Integer number && number > 0) return OptionalInt.of(number);
-            } catch (ReflectiveOperationException | RuntimeException notThisPool) {
+            } catch (ReflectiveOperationException | RuntimeException | LinkageError notThisPool) {
                 // A pool of another library names this getter differently.
             }
         }

@@ -38,6 +38,8 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Plans, claims and executes on the caller's thread until nothing is due or the budget is spent. Meant for serverless
@@ -46,26 +48,35 @@ import java.util.function.Predicate;
  * handed back immediately.
  */
 public final class DueRunExecutor {
+    private static final Logger log = LoggerFactory.getLogger(DueRunExecutor.class);
     /** The claim size per lane that is due, limited by {@link #MAX_CLAIM} in total. */
     private static final int CLAIM_PER_LANE = 10;
 
     private static final int MAX_CLAIM = 100;
     private static final int CRASH_LIMIT = 3;
-    private static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Duration RENEW_INTERVAL = Duration.ofSeconds(10);
+    private static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
+    /** More than one, so that a lease survives a renewal that fails or is late. */
+    private static final int RENEWALS_PER_LEASE = 3;
 
     private final Storage storage;
     private final HandlerRegistry handlers;
     private final EngineParts parts;
     private final Listeners.EngineListeners listeners;
     private final DatabaseClock clock;
+    private final Duration lease;
 
     public DueRunExecutor(EngineParts parts) {
+        this(parts, DEFAULT_LEASE);
+    }
+
+    /** Creates an executor with another lease than 30 s. Only tests use this. */
+    public DueRunExecutor(EngineParts parts, Duration lease) {
         this.storage = parts.storage();
         this.clock = storage.clock();
         this.handlers = new HandlerRegistry(parts.handlers());
         this.parts = parts;
         this.listeners = parts.listeners().onCallingThread();
+        this.lease = lease;
     }
 
     /** The number of attempts that one call executed, and of those that failed or could not be recorded. */
@@ -92,12 +103,24 @@ public final class DueRunExecutor {
             }
         }
         invocation.outcomeReporter.report();
+        replanZones(planning, deadline);
         return new Result(invocation.processed, invocation.errors.get());
+    }
+
+    /** Runs come first; the rest of the budget serves schedules with older zone rules. */
+    private static void replanZones(PlanningLoop planning, long deadline) {
+        try {
+            while (planning.hasMoreZones() && System.nanoTime() - deadline < 0) planning.plan();
+        } catch (RuntimeException failure) {
+            // The result of the executed runs must not be lost.
+            log.warn("could not replan for new time zone rules; the next call continues", failure);
+        }
     }
 
     /** Renews the leases of one call and stops attempts that exceed their timeout. */
     private final class LeaseRenewer extends Loop {
         private static final long ROUND_NANOS = 100_000_000L;
+        private final long renewNanos = lease.dividedBy(RENEWALS_PER_LEASE).toNanos();
         private final Invocation invocation;
         private long renewed = System.nanoTime();
 
@@ -110,7 +133,7 @@ public final class DueRunExecutor {
         public void runRound() throws InterruptedException {
             for (ActiveAttempt activeAttempt : invocation.activeAttempts.all())
                 if (activeAttempt.isStarted()) AttemptWatchdog.stopOverdue(activeAttempt, invocation.runner);
-            if (System.nanoTime() - renewed >= RENEW_INTERVAL.toNanos()) renew();
+            if (System.nanoTime() - renewed >= renewNanos) renew();
             sleep(ROUND_NANOS);
         }
 
@@ -118,7 +141,7 @@ public final class DueRunExecutor {
             List<OwnedRun> held = invocation.activeAttempts.all().stream()
                     .map(ActiveAttempts::toOwnedRun)
                     .toList();
-            for (OwnedRun lost : held.isEmpty() ? held : storage.nodes().renewLeases(invocation.owner, held, LEASE))
+            for (OwnedRun lost : held.isEmpty() ? held : storage.nodes().renewLeases(invocation.owner, held, lease))
                 invocation
                         .activeAttempts
                         .find(lost.run())
@@ -212,7 +235,7 @@ public final class DueRunExecutor {
                     .toList();
             if (some.isEmpty() || isTimeUp()) return false;
             List<Attempt> claimed = claimFunction
-                    .apply(ClaimRequest.leased(owner, some, unknownHandlers, LEASE))
+                    .apply(ClaimRequest.leased(owner, some, unknownHandlers, lease))
                     .attempts();
             List<ActiveAttempt> held = claimed.stream()
                     .map(attempt -> new ActiveAttempt(owner, attempt, clock))
@@ -242,7 +265,7 @@ public final class DueRunExecutor {
          * that this process does not have.
          */
         private boolean runIsolated() {
-            Optional<Attempt> isolated = runs.claimOneIsolated(owner, handlers.names(), LEASE);
+            Optional<Attempt> isolated = runs.claimOneIsolated(owner, handlers.names(), lease);
             isolated.ifPresent(attempt -> {
                 ActiveAttempt activeAttempt = new ActiveAttempt(owner, attempt, clock);
                 activeAttempts.add(activeAttempt);

@@ -71,6 +71,7 @@ final class NodeStatusReader {
                 rescued.nodes(),
                 rescued.released(),
                 rescued.quarantined(),
+                rescued.failures(),
                 ticksPlanned.sum(),
                 claimer.polls(),
                 claimer.pollTime());

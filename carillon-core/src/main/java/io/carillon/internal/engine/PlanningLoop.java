@@ -42,6 +42,9 @@ final class PlanningLoop extends Loop {
     /** A full round finds schedules whose transaction committed later than this after it read the clock. */
     private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
 
+    /** A round replans at most this many batches for new zone rules: pauses and the planning token wait for its end. */
+    private static final int ZONE_BATCHES_PER_ROUND = 5;
+
     private final PlanStore plans;
     private final TickPlanner planner;
     private final BiConsumer<Lane, Instant> hint;
@@ -56,6 +59,10 @@ final class PlanningLoop extends Loop {
     private final CostLimitedTimer fullRounds = new CostLimitedTimer(Duration.ofSeconds(1));
     /** The rounds of this node left no schedule due before this instant. */
     private Instant nothingDueBefore = Instant.MIN;
+    /** Schedules with older zone rules are replanned from here on. */
+    private PlanStore.ZonePosition zonePosition = PlanStore.ZonePosition.START;
+    /** Whether more schedules with older zone rules may follow, so that the next round must not wait. */
+    private boolean moreZones;
 
     PlanningLoop(
             PlanStore plans,
@@ -99,13 +106,13 @@ final class PlanningLoop extends Loop {
             tryToLead(node.get());
             return;
         }
+        plan();
+        if (moreZones) return;
         if (!first) {
-            plan();
             sleep(interval.get().toNanos());
             return;
         }
         first = false;
-        plan();
         // A random first pause keeps nodes that start together from always planning together.
         sleep(ThreadLocalRandom.current().nextLong(interval.get().toNanos()));
     }
@@ -132,6 +139,7 @@ final class PlanningLoop extends Loop {
         if (held != leading) log.info(held ? "planning token acquired node={}" : "planning token lost node={}", node);
         leading = held;
         if (held) plan();
+        if (held && moreZones) return;
         sleep(ELECTION_INTERVAL.toNanos());
     }
 
@@ -141,12 +149,23 @@ final class PlanningLoop extends Loop {
         if (node != null) plans.releaseLeadership(node.get());
     }
 
-    /** Plans in batches until no schedule is due soon. Returns how many schedules moved. */
+    /** Returns whether the last round left schedules with older zone rules that the next round can replan. */
+    boolean hasMoreZones() {
+        return moreZones;
+    }
+
+    /**
+     * Plans in batches until no schedule is due soon, and replans a limited number of schedules for new zone rules.
+     * Returns how many schedules moved.
+     */
     int plan() {
         boolean fullRound = fullRounds.isDue();
         Instant since = fullRound ? Instant.MIN : nothingDueBefore;
         Round round = new Round(new PlanStore.PlanningWindow(since, planner.replanThreshold(), planner.lookAhead()));
-        int moved = round.hasWork() ? round.plan() : 0;
+        moreZones = false;
+        boolean hasWork = round.hasWork();
+        if (!hasWork) zonePosition = PlanStore.ZonePosition.START;
+        int moved = hasWork ? round.plan() : 0;
         if (fullRound) fullRounds.recordCost(round.readNanos);
         return moved;
     }
@@ -164,20 +183,33 @@ final class PlanningLoop extends Loop {
             return timed(() -> plans.hasWork(window));
         }
 
-        /** Starts and ends pauses in small batches, then plans. A part that fails does not stop the other parts. */
+        /**
+         * Starts and ends pauses in small batches, then plans. A part that fails does not stop the other parts. Each
+         * batch for new zone rules is followed by planning, so that due schedules do not wait for all batches.
+         */
         int plan() {
             int pausesChanged = runPart(this::updatePauses);
             int moved = runPart(this::planDue);
             int changed = runPart(plans::adaptIntervals);
-            int zones = runPart(plans::replanChangedZones);
-            if (changed + zones > 0) moved += planDue();
-            while (isOpen() && zones == PlanStore.ZONE_BATCH) {
-                zones = runPart(plans::replanChangedZones);
-                if (zones > 0) moved += planDue();
+            int replanned = runPart(this::replanZones);
+            if (changed + replanned > 0) moved += planDue();
+            for (int batches = 1; isOpen() && moreZones && batches < ZONE_BATCHES_PER_ROUND; batches++) {
+                replanned = runPart(this::replanZones);
+                if (replanned > 0) moved += planDue();
             }
             if (failure instanceof Error error) throw error;
             if (failure instanceof RuntimeException exception) throw exception;
             return moved + pausesChanged;
+        }
+
+        /** Replans one batch. The next batch begins after its last row, also if rows of it could not be replanned. */
+        private int replanZones() {
+            moreZones = false;
+            PlanStore.ZoneBatch batch = plans.replanChangedZones(zonePosition);
+            zonePosition = batch.mayHaveMore() ? batch.last() : PlanStore.ZonePosition.START;
+            // If another node replans the same batches, this node leaves them to it until the next planning.
+            moreZones = batch.mayHaveMore() && !batch.allLost();
+            return batch.replanned();
         }
 
         private int updatePauses() {

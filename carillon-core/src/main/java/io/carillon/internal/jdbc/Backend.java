@@ -4,8 +4,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.List;
 import org.postgresql.PGConnection;
 
 /**
@@ -36,25 +34,6 @@ public final class Backend {
         // on it.
         if (!connection.isWrapperFor(PGConnection.class)) return false;
         return connection.unwrap(PGConnection.class).getBackendPID() != pid(connection);
-    }
-
-    /**
-     * Returns the missing driver settings that let the driver leave a server that does not answer. A frozen server
-     * still accepts connections: without a socketTimeout the driver waits for the startup answer and never tries the
-     * next host.
-     */
-    public static List<String> missingTimeouts(Connection connection) throws SQLException {
-        List<String> missing = new ArrayList<>();
-        if (connection.getNetworkTimeout() == 0) missing.add("socketTimeout");
-        String url = String.valueOf(connection.getMetaData().getURL());
-        if (url.matches(".*[?&]connectTimeout=0(&.*)?")) missing.add("connectTimeout");
-        if (hasSeveralHosts(connection) && !url.contains("targetServerType=")) missing.add("targetServerType");
-        return missing;
-    }
-
-    /** Returns whether the driver can connect to another host. */
-    public static boolean hasSeveralHosts(Connection connection) throws SQLException {
-        return String.valueOf(connection.getMetaData().getURL()).matches("jdbc:postgresql://[^/?]*,.*");
     }
 
     /**

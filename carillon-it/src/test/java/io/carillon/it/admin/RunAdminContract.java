@@ -7,6 +7,7 @@ import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
@@ -84,8 +85,8 @@ abstract class RunAdminContract extends StoreContract {
         Instant began = get(enqueue(RunSpec.mail())).instants().createdAt();
         advance(SECOND);
         RunId later = enqueue(RunSpec.mail());
-        assertThat(storage().runAdmin().count(PROJECT, waiting, 10)).isEqualTo(10);
-        assertThat(storage().runAdmin().count(PROJECT, waiting, 100)).isEqualTo(14);
+        assertThat(storage().runAdmin().count(PROJECT, waiting, 10)).isEqualTo(new RunAdmin.Count(10, false));
+        assertThat(storage().runAdmin().count(PROJECT, waiting, 100)).isEqualTo(new RunAdmin.Count(14, true));
 
         BulkAction cancel = new BulkAction.Cancel("enough");
         assertThat(storage().runAdmin().bulk(PROJECT, waiting, cancel, began)).isEqualTo(13);

@@ -86,6 +86,11 @@ class ArchitectureTest {
     }
 
     @Test
+    void lines_stay_short() {
+        assertThat(SOURCE_RULES.longLines()).isEmpty();
+    }
+
+    @Test
     void packages_stay_small() {
         assertThat(SOURCE_RULES.fullPackages()).isEmpty();
     }

@@ -208,9 +208,19 @@ class SourceRuleSamplesTest {
         return SqlClocks.violations(root.resolve("one/src/main"));
     }
 
+    @Test
+    void a_line_of_more_than_120_columns_is_found() throws Exception {
+        write(MAIN + "Wide.java", "// " + "x".repeat(117));
+        assertThat(violations()).isEmpty();
+
+        write(MAIN + "Wide.java", "\n// " + "x".repeat(118));
+        assertThat(rules.longLines()).containsExactly(MAIN + "Wide.java:2 has more than 120 columns: wrap the line");
+    }
+
     private List<String> violations() {
         return List.of(
                         rules.longFiles(),
+                        rules.longLines(),
                         rules.fullPackages(),
                         rules.packagesWithoutDocumentation(),
                         rules.packagesInTwoModules(),

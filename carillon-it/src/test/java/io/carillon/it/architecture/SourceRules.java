@@ -5,14 +5,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Rules for source files: the length of files, the size of packages, and the documentation of packages and types. */
+/** Rules for source files: the length of files and lines, the size of packages, and the documentation of packages. */
 public record SourceRules(SourceTree tree) {
 
     static final int MAX_MAIN_LINES = 400;
     static final int MAX_TEST_LINES = 600;
     static final int MAX_FILES_IN_A_PACKAGE = 25;
+    static final int MAX_COLUMNS = 120;
 
     private static final Pattern PUBLIC_TYPE = Pattern.compile("^public .*\\b(?:class|interface|record|enum)\\b");
     private static final Pattern ANNOTATION = Pattern.compile("^(?:@|\\)|    )");
@@ -21,6 +23,20 @@ public record SourceRules(SourceTree tree) {
 
     public List<String> longFiles() {
         return Stream.concat(longerThan(MAX_MAIN_LINES, tree.mainJava()), longerThan(MAX_TEST_LINES, tree.testJava()))
+                .toList();
+    }
+
+    /** Returns the lines that are too long; the formatter leaves comments, SQL and messages as they are. */
+    public List<String> longLines() {
+        return Stream.of(tree.mainJava(), tree.testJava())
+                .flatMap(List::stream)
+                .flatMap(file -> {
+                    List<String> lines = SourceTree.read(file).lines().toList();
+                    return IntStream.range(0, lines.size())
+                            .filter(line -> lines.get(line).length() > MAX_COLUMNS)
+                            .mapToObj(line -> "%s:%d has more than %d columns: wrap the line"
+                                    .formatted(tree.shown(file), line + 1, MAX_COLUMNS));
+                })
                 .toList();
     }
 

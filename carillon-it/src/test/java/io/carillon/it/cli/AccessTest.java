@@ -3,6 +3,7 @@ package io.carillon.it.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.carillon.testkit.TestDatabase;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -13,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Keys, projects and profiles, and the errors for missing rights and unreachable servers. */
 class AccessTest {
+    private static final String TIMEOUTS = "&connectTimeout=5&socketTimeout=10&loginTimeout=30";
     private static final String KEY = "crl_\\w{12}_\\w{32}_\\w{6}";
 
     @RegisterExtension
@@ -206,5 +209,50 @@ class AccessTest {
         assertThat(wrongKey.exitCode()).isEqualTo(1);
         assertThat(wrongKey.json().valueStream().map(one -> one.path("state").stringValue()))
                 .contains("FAILED");
+    }
+
+    @Test
+    void the_doctor_names_the_timeouts_that_the_url_lacks() {
+        String bare = ServeCommandTest.url(SERVER.database());
+
+        assertThat(doctorLine("timeouts", bare))
+                .startsWith("warning: missing or 0 in the database URL: socketTimeout, loginTimeout;")
+                .contains("'carillon serve' sets timeouts", "an application with this URL does not");
+        assertThat(doctorLine("timeouts", bare + "&connectTimeout=0&socketTimeout=10"))
+                .startsWith("warning: missing or 0 in the database URL: connectTimeout, loginTimeout;");
+        assertThat(doctorLine("timeouts", bare.replaceFirst("//([^/,]+)/", "//$1,$1/") + TIMEOUTS))
+                .startsWith("warning: missing or 0 in the database URL: targetServerType;");
+        assertThat(doctorLine("timeouts", bare + TIMEOUTS)).startsWith("ok: ");
+    }
+
+    @Test
+    void the_doctor_warns_about_a_low_jit_threshold() {
+        try (TestDatabase database = TestDatabase.migrated()) {
+            String url = ServeCommandTest.url(database);
+            String alter = "ALTER DATABASE \"" + database.name() + "\" ";
+
+            database.execute(alter + "SET jit = on");
+            database.execute(alter + "SET jit_above_cost = 1000");
+            assertThat(doctorLine("jit", url))
+                    .startsWith("warning: jit_above_cost is 1000:")
+                    .contains("at least 100000, or jit to off");
+
+            database.execute(alter + "SET jit_above_cost = 100000");
+            assertThat(doctorLine("jit", url)).startsWith("ok: ");
+            database.execute(alter + "SET jit_above_cost = 1000");
+            database.execute(alter + "SET jit = off");
+            assertThat(doctorLine("jit", url)).startsWith("ok: ");
+        }
+    }
+
+    /** Returns the state and the finding of one check of this database. */
+    private static String doctorLine(String check, String url) {
+        RemoteServer.CommandResult result = SERVER.run("doctor", "--database-url", url, "-o", "json");
+        return result.json()
+                .valueStream()
+                .filter(line -> line.path("check").stringValue().equals(check))
+                .map(line -> line.path("state").stringValue() + ": "
+                        + line.path("finding").stringValue())
+                .collect(Collectors.joining("\n"));
     }
 }

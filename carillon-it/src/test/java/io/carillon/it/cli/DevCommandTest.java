@@ -123,7 +123,7 @@ class DevCommandTest {
         try (CommandProcess dev = start("--reset")) {
             dev.await("  schema     created at version ");
             assertThat(dev.err())
-                    .contains("Deleted in " + data() + ": postgres, postgres.log, postgres.password, master.key");
+                    .contains("Deleted in " + data() + ": postgres, master.key, postgres.log, postgres.password");
             CommandProcess second = CommandProcess.runToEnd("dev", "--reset", "--data", data().toString());
             assertThat(second.exitCode()).isEqualTo(1);
             assertThat(second.err()).contains("is in use by process ").doesNotContain("Deleted");

@@ -7,6 +7,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,6 +15,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** {@code carillon schedule} and {@code carillon queue} against a running server. */
 class ScheduleCommandsTest {
@@ -194,6 +196,26 @@ class ScheduleCommandsTest {
         assertThat(schedule("ledger", "past", range[0], range[1], range[2], range[3])
                         .out())
                 .contains("FROM", "2026-05-01T01:00:00Z");
+        JsonNode ran = Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(
+                        () -> schedule("get", "past", "-o", "json").json(),
+                        shown -> shown.at("/lastRun/state").stringValue("").equals("succeeded"));
+        String lastRun = ran.at("/lastRun/run").stringValue();
+        assertThat(lastRun).startsWith("run_");
+        assertThat(Instant.parse(ran.path("createdAt").stringValue()))
+                .isBeforeOrEqualTo(Instant.parse(ran.path("updatedAt").stringValue()));
+        assertThat(schedule("get", "past").out())
+                .containsPattern("lastRun +.*run_.*succeeded")
+                .containsPattern("createdAt +" + ran.path("createdAt").stringValue())
+                .containsPattern("updatedAt +" + ran.path("updatedAt").stringValue());
+        assertThat(schedule("list").out()).containsPattern("past .* succeeded ");
+        assertThat(schedule("list", "-o", "json").json().valueStream())
+                .filteredOn(one -> one.path("name").stringValue().equals("past"))
+                .singleElement()
+                .satisfies(one -> assertThat(
+                                List.of(one.at("/lastRun/state"), one.path("createdAt"), one.path("updatedAt")))
+                        .containsExactly(ran.at("/lastRun/state"), ran.path("createdAt"), ran.path("updatedAt")));
         assertThat(schedule("timeline", range[0], range[1], range[2], range[3]).out())
                 .contains("SCHEDULE", "2026-05-01T01:00:00Z", "past");
         assertThat(schedule("timeline").out()).contains("past", "upcoming");

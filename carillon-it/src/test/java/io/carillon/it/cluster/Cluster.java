@@ -146,8 +146,8 @@ final class Cluster implements AutoCloseable {
      */
     History historyWithNodeDeaths() {
         History history = history(Duration.ofHours(1));
-        for (List<String> row : query(
-                        "SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'")
+        for (List<String> row : query("SELECT name, extract(epoch FROM dead_at) FROM carillon.node"
+                        + " WHERE dead_reason LIKE 'no heartbeat%'")
                 .rows()) history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }

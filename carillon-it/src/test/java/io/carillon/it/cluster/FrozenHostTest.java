@@ -147,7 +147,7 @@ class FrozenHostTest {
     /** The settings that docs/operations.md gives for the library. */
     private static HikariDataSource documentedPool(String url) {
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(url + "&connectTimeout=5&socketTimeout=10&tcpKeepAlive=true");
+        config.setJdbcUrl(url + "&connectTimeout=5&socketTimeout=10&loginTimeout=30&tcpKeepAlive=true");
         config.setMaximumPoolSize(12);
         config.setConnectionTimeout(10_000);
         config.setValidationTimeout(2_000);

@@ -57,7 +57,8 @@ class ManySchedulesTest {
             assertThat(starts).hasSize(SCHEDULES * MINUTES);
             assertThat(starts.values()).allMatch(times -> times.get() == 1);
             assertThat(database.query("SELECT count(*) FROM (SELECT schedule_id, count(DISTINCT planned_at) AS instants"
-                                    + " FROM carillon.run_history WHERE state = 'succeeded' AND origin = 'tick' GROUP BY 1) s"
+                                    + " FROM carillon.run_history"
+                                    + " WHERE state = 'succeeded' AND origin = 'tick' GROUP BY 1) s"
                                     + " WHERE instants = " + MINUTES)
                             .number())
                     .isEqualTo(SCHEDULES);

@@ -60,9 +60,9 @@ class NodeDeathTest {
                     .toList();
             System.out.printf(
                     "declared dead %s s after the kill, its runs started again after %s s%n",
-                    cluster.query(
-                                    "SELECT round(extract(epoch FROM n.dead_at - k.at), 1) FROM carillon.node n, side_log k"
-                                            + " WHERE n.name = 'node-1' AND k.event = 'killed node-1'")
+                    cluster.query("SELECT round(extract(epoch FROM n.dead_at - k.at), 1)"
+                                    + " FROM carillon.node n, side_log k"
+                                    + " WHERE n.name = 'node-1' AND k.event = 'killed node-1'")
                             .text(),
                     again);
             assertThat(again)
@@ -108,7 +108,8 @@ class NodeDeathTest {
                     .get(0);
             assertThat(crash.get(1)).isEqualTo("crashed");
             double restarted = Double.parseDouble(cluster.query(
-                            "SELECT extract(epoch FROM at - ?::timestamptz) FROM side_log WHERE run = ? AND event = 'started'"
+                            "SELECT extract(epoch FROM at - ?::timestamptz) FROM side_log"
+                                    + " WHERE run = ? AND event = 'started'"
                                     + " ORDER BY at DESC LIMIT 1",
                             killed,
                             run)
@@ -121,7 +122,8 @@ class NodeDeathTest {
                     .as("failures and attempt: a node death is not a failure")
                     .isEqualTo("0 2");
             double latest = Double.parseDouble(cluster.query(
-                            "SELECT coalesce(max(extract(epoch FROM started_at - planned_at)), 99) FROM carillon.run_history"
+                            "SELECT coalesce(max(extract(epoch FROM started_at - planned_at)), 99)"
+                                    + " FROM carillon.run_history"
                                     + " WHERE origin = 'tick' AND planned_at > ?::timestamptz",
                             killed)
                     .text());
@@ -244,8 +246,8 @@ class NodeDeathTest {
         assertThat(cluster.query(LEDGER_HOLES).number())
                 .as("instants without an entry")
                 .isZero();
-        assertThat(cluster.query(
-                                "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'")
+        assertThat(cluster.query("SELECT count(*) FROM carillon.run_history"
+                                + " WHERE origin = 'tick' AND state = 'succeeded'")
                         .number())
                 .isGreaterThanOrEqualTo(3);
     }

@@ -159,9 +159,9 @@ Carillon.on(dataSource)
 
     static void bulk(Carillon carillon, Instant tomorrow, AtomicBoolean enough) {
 BulkActions late = carillon.runs().bulk(RunFilter.all().queue("mail").state(RunState.WAITING));
-long matching = late.count(10_000);                     // changes nothing; 10,000 means 10,000 or more
+BulkActions.Count count = late.countFirst(10_000);  // changes nothing; reads at most 10,000 runs of the queue
 late.reschedule(tomorrow);
-late.continueWhile(progress -> !enough.get()).cancel(); // the condition is tested after each chunk
+late.continueWhile(done -> !enough.get()).cancel(); // the condition is tested after each chunk
 BulkActions dead = carillon.runs().bulk(RunFilter.all().handler("reminder.send").state(RunState.DEAD));
 dead.redrive();
 dead.delete();

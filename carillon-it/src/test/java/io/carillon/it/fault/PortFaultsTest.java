@@ -38,7 +38,10 @@ class PortFaultsTest {
             "maintenance.purge",
             "maintenance.vacuumRuns");
 
-    /** Calls by users and {@code runDue} to ports that loops use too. */
+    /**
+     * Calls by users and {@code runDue} to ports that loops use too. LeaseRenewalTest covers {@code renewLeases}, which
+     * a helper thread of {@code runDue} repeats.
+     */
     private static final Set<String> CALLED_BY_USERS = Set.of(
             "lanes.limit",
             "lanes.list",

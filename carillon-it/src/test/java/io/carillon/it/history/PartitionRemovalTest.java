@@ -45,7 +45,7 @@ class PartitionRemovalTest extends StoreContract {
         FIXTURE.query("""
                         SELECT relname FROM pg_class WHERE relnamespace = 'carillon'::regnamespace AND relkind = 'r'
                           AND relname ~ '_[0-9]{8}$'
-                        """).texts().forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
+                        """).texts().forEach(table -> FIXTURE.database().execute("DROP TABLE carillon." + table));
     }
 
     private static List<String> partitions() {

@@ -173,8 +173,8 @@ class GatesTest {
                         ScheduleOptions.defaults().overlap(OverlapPolicy.CANCEL_PREVIOUS));
 
         eventually()
-                .until(() -> fixture.query(
-                                        "SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled' AND attempt = 1")
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run_history"
+                                        + " WHERE state = 'cancelled' AND attempt = 1")
                                 .number()
                         >= 2);
         assertThat(maxLive.get()).isEqualTo(1);

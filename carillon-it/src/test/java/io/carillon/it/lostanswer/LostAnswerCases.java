@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
@@ -77,6 +78,7 @@ final class LostAnswerCases extends LostCases {
                 entry("MaintenanceRepository.PURGE_CLAIM_RECORDS", this::purge),
                 entry("MaintenanceRepository.PURGE_PROGRESS", this::purge),
                 entry("MaintenanceRepository.PURGE_RATE_GATES", this::purge),
+                entry("MaintenanceRepository.RESERVE_PAGES", this::reservePages),
                 entry("NewRunRepository.HOLD_KEYS", () -> enqueueHeld(false)),
                 entry("NewRunRepository.INSERT", this::enqueue),
                 entry("NewRunRepository.INSERT_AND_NOTIFY", this::enqueueIn),
@@ -109,7 +111,8 @@ final class LostAnswerCases extends LostCases {
                 entry("RunRepository.RECORD_ISOLATION", this::claimSuspect),
                 entry("RunRepository.HAND_BACK", this::handBack),
                 entry("RunRepository.PARK_RUNNING", this::parkRunning),
-                entry("RunRepository.RELEASE_WITHOUT_HANDLER", this::passOn));
+                entry("RunRepository.RELEASE_WITHOUT_HANDLER", this::passOn),
+                entry("RunCopy.COPY", this::copy));
     }
 
     LostAnswer of(String name) {
@@ -263,6 +266,29 @@ final class LostAnswerCases extends LostCases {
         List<NewRun> runs =
                 List.of(RunSpec.mail().run(), RunSpec.mail().key("k").run());
         return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(runs), answer -> assertStored(runs, answer));
+    }
+
+    private LostAnswer reservePages() {
+        fixture.database().execute("VACUUM FULL carillon.run");
+        return LostAnswer.of(() -> faultyStorage.maintenance().reservePages(), answer -> {
+            assertThat(answer).as("the second call reserves pages").isEqualTo(false);
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run").number())
+                    .isZero();
+        });
+    }
+
+    /** Enqueues more runs than the newRuns stores with one INSERT. */
+    private LostAnswer copy() {
+        List<NewRun> runs =
+                Stream.generate(() -> RunSpec.mail().run()).limit(2_001).toList();
+        return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(runs), answer -> {
+            assertThat(answer)
+                    .isEqualTo(runs.stream()
+                            .map(run -> new EnqueueResult.Enqueued(run.id()))
+                            .toList());
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run").number())
+                    .isEqualTo(runs.size());
+        });
     }
 
     private LostAnswer enqueueOne(boolean notify) {

@@ -1,5 +1,6 @@
 package io.carillon.it.lostanswer;
 
+import static io.carillon.internal.store.schedule.PlanStore.ZonePosition.START;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -125,10 +126,11 @@ final class LostScheduleCases extends LostCases {
     private LostAnswer markRules() {
         store(ScheduleSpec.of(When.cron("0 2 * * *", "Europe/Paris")));
         fixture.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
-        return LostAnswer.of(() -> faultyStorage.plans().replanChangedZones(), answer -> {
-            assertThat(answer).isEqualTo(0);
-            assertThat(schedule("report").version()).isEqualTo(2);
-        });
+        return LostAnswer.of(
+                () -> faultyStorage.plans().replanChangedZones(START).replanned(), answer -> {
+                    assertThat(answer).isEqualTo(0);
+                    assertThat(schedule("report").version()).isEqualTo(2);
+                });
     }
 
     private LostAnswer insert() {

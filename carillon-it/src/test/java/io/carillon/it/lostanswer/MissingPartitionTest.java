@@ -51,7 +51,7 @@ class MissingPartitionTest extends PlanningContract {
         FIXTURE.query("""
                         SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                          WHERE c.relnamespace = 'carillon'::regnamespace AND c.relkind = 'r'
-                        """).texts().forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
+                        """).texts().forEach(table -> FIXTURE.database().execute("DROP TABLE carillon." + table));
     }
 
     private static long partitions() {

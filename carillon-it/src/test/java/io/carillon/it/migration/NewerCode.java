@@ -15,10 +15,12 @@ import javax.sql.DataSource;
  */
 public final class NewerCode {
     private static final String MIGRATIONS_PATH = "io/carillon/internal/postgres/migrations/";
+    private final Path root;
     private final Path directory;
 
     /** Creates a version that has the files of the current one. */
     public NewerCode(Path directory) throws IOException {
+        this.root = directory;
         this.directory = Files.createDirectories(directory.resolve(MIGRATIONS_PATH));
         try (InputStream index =
                 Migrator.class.getResourceAsStream("/io/carillon/internal/postgres/migrations/index.txt")) {
@@ -44,9 +46,8 @@ public final class NewerCode {
 
     private Object migrator(DataSource dataSource) {
         try {
-            URL root = directory.resolve("../../../..").normalize().toUri().toURL();
             URL core = Migrator.class.getProtectionDomain().getCodeSource().getLocation();
-            return new IsolatedClassLoader(root, core)
+            return new IsolatedClassLoader(root.toUri().toURL(), core)
                     .loadClass(Migrator.class.getName())
                     .getConstructor(DataSource.class)
                     .newInstance(dataSource);

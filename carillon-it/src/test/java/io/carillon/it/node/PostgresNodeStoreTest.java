@@ -80,7 +80,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
             declareDead(node);
             declareDead(other);
 
-            assertThat(rescue()).isEqualTo(new RescueResult(1, 4, 0));
+            assertThat(rescue()).isEqualTo(new RescueResult(1, 4, 0, 1));
             assertThat(owned()).isEqualTo(1);
         } finally {
             FIXTURE.database().execute("DROP TRIGGER refuse ON carillon.attempt; DROP FUNCTION refuse()");

@@ -70,8 +70,8 @@ class ShutdownTest {
         assertThat(fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
                         .number())
                 .isEqualTo(5);
-        assertThat(fixture.query(
-                                "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND failures = 0")
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run"
+                                + " WHERE owner IS NULL AND node_deaths = 0 AND failures = 0")
                         .number())
                 .isEqualTo(15);
     }
@@ -108,9 +108,9 @@ class ShutdownTest {
                 .filteredOn(one -> one.id().toString().equals(id))
                 .singleElement()
                 .satisfies(one -> assertThat(one.deathReason()).isEqualTo("stopped"));
-        assertThat(fixture.query(
-                                "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND crashes = 0"
-                                        + " AND failures = 0 AND parked IS NULL AND ready_at <= carillon.clock()")
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run"
+                                + " WHERE owner IS NULL AND node_deaths = 0 AND crashes = 0"
+                                + " AND failures = 0 AND parked IS NULL AND ready_at <= carillon.clock()")
                         .number())
                 .isEqualTo(50);
         assertThat(fixture.query("SELECT count(*) FROM carillon.attempt").number())
@@ -183,7 +183,8 @@ class ShutdownTest {
                                         + "|watchdog|maintenance)"))
                         .isEmpty());
         assertThat(fixture.query("SELECT count(*) FROM pg_stat_activity"
-                                + " WHERE datname = current_database() AND query LIKE '%LISTEN%' AND query NOT LIKE '%pg_stat%'"
+                                + " WHERE datname = current_database()"
+                                + " AND query LIKE '%LISTEN%' AND query NOT LIKE '%pg_stat%'"
                                 + " AND query NOT LIKE 'UNLISTEN%'")
                         .number())
                 .isZero();

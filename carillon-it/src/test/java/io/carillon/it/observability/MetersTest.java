@@ -205,6 +205,7 @@ class MetersTest {
                         + " '{job}', 1, 'notify')");
         Carillon client = clientThatRunsDue();
         assertThat(gauge(client, "carillon.lease.expired")).isZero();
+        assertThat(gauge(client, "carillon.rescue.failures")).isZero();
         assertThat(gauge(client, "carillon.nodes.died")).isZero();
         RunId id = client.enqueue(JOB, new Job("x")).run();
         fixture.database()
@@ -214,8 +215,20 @@ class MetersTest {
                 .execute("INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                         + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
         NodeConfig quick = NodeConfig.defaults().heartbeat(Duration.ofMillis(100), Duration.ofMillis(500));
+        fixture.database()
+                .execute("CREATE FUNCTION public.broken() RETURNS trigger LANGUAGE plpgsql"
+                        + " AS $$ BEGIN RAISE EXCEPTION 'broken page'; END $$;"
+                        + " CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON carillon.attempt"
+                        + " FOR EACH ROW EXECUTE FUNCTION public.broken()");
 
-        Carillon node = fixture.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
+        Carillon node;
+        try {
+            node = fixture.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
+            eventually().until(() -> gauge(node, "carillon.rescue.failures") > 0);
+            assertThat(gauge(node, "carillon.lease.expired")).isZero();
+        } finally {
+            fixture.database().execute("DROP TRIGGER broken ON carillon.attempt; DROP FUNCTION public.broken()");
+        }
         awaitState(node, id, RunState.SUCCEEDED);
 
         eventually().until(() -> gauge(node, "carillon.lease.expired") == 1);

@@ -1,5 +1,6 @@
 package io.carillon.it.race;
 
+import static io.carillon.internal.store.schedule.PlanStore.ZonePosition.START;
 import static io.carillon.it.race.RaceFixture.OWNER;
 import static io.carillon.it.race.RaceFixture.PROJECT;
 import static io.carillon.it.race.RaceFixture.RATE;
@@ -117,7 +118,8 @@ final class RaceScheduleCases extends RaceCaseList {
         skipping(
                 Skip.ROW,
                 "ScheduleMaintenance.UPDATE_TZDATA",
-                (fixture, through, sender) -> through.plans().replanChangedZones(),
+                (fixture, through, sender) ->
+                        through.plans().replanChangedZones(START).replanned(),
                 ZONED);
         add(
                 "ScheduleRepository.TRIGGER",

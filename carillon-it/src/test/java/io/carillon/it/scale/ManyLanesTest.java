@@ -13,17 +13,24 @@ import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * 200 handlers in 1,000 projects with due runs in all of their queues: a new run in an empty queue starts immediately.
+ * 200 handlers in 1,000 projects with due runs in all of their queues: how long a new run in an empty queue waits, as
+ * decision 33 says.
  */
+@Tag("slow")
 class ManyLanesTest {
     record Job(int number) {}
 
     private static final int HANDLERS = 200;
     private static final int PROJECTS = 1_000;
+    private static final int STARTS = 30;
+    /** The position of the 95th percentile among the sorted starts. */
+    private static final int P95 = (int) Math.ceil(STARTS * 0.95) - 1;
+
     private static final HandlerType<Job> NEW = HandlerType.of("new", Job.class);
 
     private static final String FILL = """
@@ -35,9 +42,32 @@ class ManyLanesTest {
                    LATERAL (SELECT carillon.clock() - random() * interval '60 s' AS due) d
             """;
 
-    @Tag("slow")
     @Test
-    void a_new_run_does_not_wait_for_two_hundred_thousand_queues() throws Exception {
+    void a_new_run_of_an_idle_project_does_not_wait_for_two_hundred_thousand_queues() throws Exception {
+        List<Long> millis = measure("new run of an idle project", 0, i -> "fresh-" + i);
+
+        assertThat(millis.get(STARTS / 2)).as("median in ms").isLessThanOrEqualTo(100);
+        // Node and PostgreSQL share two cores that are full: a start meets claims and writes of other runs.
+        assertThat(millis.get(P95)).as("95th percentile in ms").isLessThanOrEqualTo(250);
+    }
+
+    /**
+     * The run waits for the next turn of its project, thus at most for one run of each project of which the node has
+     * claimed runs, and not for the runs that are stored.
+     */
+    @Test
+    void a_new_run_of_a_busy_project_waits_for_the_next_turn_of_its_project_only() throws Exception {
+        assertThat(measure("new run of a busy project", STARTS, i -> "p" + (i + 1))
+                        .get(P95))
+                .as("95th percentile in ms")
+                .isLessThanOrEqualTo(500);
+    }
+
+    /**
+     * Returns the milliseconds from the enqueue of each run to its start, sorted. {@code busy} says how many of the
+     * projects have other runs that wait.
+     */
+    private static List<Long> measure(String what, int busy, IntFunction<String> project) throws Exception {
         try (TestDatabase database = TestDatabase.migrated()) {
             database.execute(FILL.formatted(PROJECTS, HANDLERS));
             database.execute("VACUUM ANALYZE carillon.run");
@@ -53,21 +83,29 @@ class ManyLanesTest {
             try (Carillon node = builder.start()) {
                 await().atMost(Duration.ofMinutes(1)).until(() -> others.get() > 1_000);
                 List<Long> millis = new ArrayList<>();
-                for (int i = 0; i < 30; i++) {
+                List<String> projects = new ArrayList<>();
+                for (int i = 0; i < STARTS; i++) {
+                    projects.add(project.apply(i));
                     long from = System.nanoTime();
-                    node.project("fresh-" + i).enqueue(NEW, new Job(i));
+                    node.project(project.apply(i)).enqueue(NEW, new Job(i));
                     Long at = started.poll(30, TimeUnit.SECONDS);
                     assertThat(at).isNotNull();
                     millis.add(Duration.ofNanos(at - from).toMillis());
                     TimeUnit.MILLISECONDS.sleep(100); // spread over the intervals of polls and scans
                 }
-                int left = others.get();
                 List<Long> sorted = millis.stream().sorted().toList();
                 System.out.printf(
-                        "many lanes: new run starts after median=%d ms highest=%d ms of %s; other runs=%d%n",
-                        sorted.get(15), sorted.get(29), millis, left);
-                assertThat(left).as("other queues still have runs").isLessThan(PROJECTS * HANDLERS * 2);
-                assertThat(sorted.get(15)).isLessThanOrEqualTo(100);
+                        "many lanes: %s starts after median=%d ms p95=%d ms highest=%d ms of %s; other runs=%d%n",
+                        what, sorted.get(STARTS / 2), sorted.get(P95), sorted.get(STARTS - 1), millis, others.get());
+                assertThat(others.get()).as("other queues still have runs").isLessThan(PROJECTS * HANDLERS * 2);
+                assertThat(database.query(
+                                        "SELECT count(DISTINCT project) FROM carillon.run"
+                                                + " WHERE owner IS NULL AND project = ANY (string_to_array(?, ' '))",
+                                        String.join(" ", projects))
+                                .number())
+                        .as("projects of the new runs that still have other runs")
+                        .isEqualTo(busy);
+                return sorted;
             }
         }
     }

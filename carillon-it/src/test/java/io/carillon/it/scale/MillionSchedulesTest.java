@@ -64,7 +64,7 @@ class MillionSchedulesTest {
             database.clock().advance(Duration.ofMinutes(2));
             database.execute("DELETE FROM carillon.run");
             long start = System.nanoTime();
-            storage.plans().replanChangedZones();
+            storage.plans().replanChangedZones(PlanStore.ZonePosition.START);
             storage.plans().adaptIntervals();
             storage.plans().updatePauses(planningWindow);
             PlanStore.DueSchedules due = storage.plans().due(planningWindow, ACTIVE);

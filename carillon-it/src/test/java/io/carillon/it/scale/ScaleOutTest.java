@@ -157,10 +157,29 @@ class ScaleOutTest {
     }
 
     @Test
-    void a_limit_is_set_without_reading_waiting_runs() {
+    void a_limit_counts_the_runs_that_are_held_and_reads_no_waiting_runs() {
+        UUID node = node();
         Lane lane = new Lane("q3", "p3");
-        assertThat(pages("limit a lane", storage -> storage.lanes().limit(lane, QueueLimits.maxRunning(5))))
+        ClaimRequest ten = new ClaimRequest(
+                node, List.of(new ClaimRequest.LaneClaim(lane, Priority.NORMAL, 10, Instant.MIN)), Set.of(), null, 0);
+        List<Attempt> held = new ArrayList<>();
+        withStorage(storage -> held.addAll(storage.runs().claim(ten).attempts()));
+        assertThat(held).hasSize(10);
+
+        assertThat(pages("limit a lane", storage -> storage.lanes().limit(lane, QueueLimits.maxRunning(12))))
                 .isLessThan(1_000);
+
+        assertThat(pages("claim from the limited lane", storage -> {
+                    List<Attempt> claimed = storage.lanes().claim(ten).attempts();
+                    assertThat(claimed).as("runs beside the ten that are held").hasSize(2);
+                    held.addAll(claimed);
+                }))
+                .isLessThan(1_000);
+        withStorage(storage -> assertThat(storage.lanes().claim(ten).attempts())
+                .as("runs of a full lane")
+                .isEmpty());
+        handBack(node, held);
+        assertThat(held(node)).isZero();
         database.execute("DELETE FROM carillon.lane");
     }
 

@@ -1,5 +1,6 @@
 package io.carillon.it.schedule;
 
+import static io.carillon.internal.store.schedule.PlanStore.ZonePosition.START;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.it.fixture.Concurrently;
@@ -147,9 +148,9 @@ class ScheduleAdaptationTest extends PlanningContract {
         plannedByOldRules();
         assertThat(lines("report")).containsExactly("12:01:00 succeeded", "12:02:30 waiting");
 
-        assertThat(storage().plans().replanChangedZones()).isEqualTo(1);
+        assertThat(storage().plans().replanChangedZones(START).replanned()).isEqualTo(1);
         assertThat(lines("report")).containsExactly("12:01:00 succeeded", "12:02:00 waiting", "12:03:00 waiting");
-        assertThat(storage().plans().replanChangedZones())
+        assertThat(storage().plans().replanChangedZones(START).replanned())
                 .as("the second call finds nothing to replan")
                 .isZero();
     }
@@ -169,7 +170,7 @@ class ScheduleAdaptationTest extends PlanningContract {
                 END $$;
                 CREATE TRIGGER refuse BEFORE UPDATE ON carillon.schedule FOR EACH ROW EXECUTE FUNCTION refuse()""");
         try {
-            assertThat(storage().plans().replanChangedZones()).isEqualTo(2);
+            assertThat(storage().plans().replanChangedZones(START).replanned()).isEqualTo(2);
             assertThat(storage().plans().adaptIntervals()).isEqualTo(2);
         } finally {
             FIXTURE.database().execute("DROP TRIGGER refuse ON carillon.schedule; DROP FUNCTION refuse()");
@@ -180,7 +181,7 @@ class ScheduleAdaptationTest extends PlanningContract {
     void an_instant_that_newer_rules_move_earlier_is_replanned_although_no_tick_is_due() {
         store(ScheduleSpec.of(When.cron("0 0 1 1 *", "America/New_York")));
         plannedByOldRules();
-        storage().plans().replanChangedZones();
+        storage().plans().replanChangedZones(START);
 
         assertThat(schedule("report").planningState().nextAt()).isEqualTo(Instant.parse("2027-01-01T05:00:00Z"));
     }
@@ -193,7 +194,7 @@ class ScheduleAdaptationTest extends PlanningContract {
         storage().schedules().pause(PROJECT, "paused", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
         FIXTURE.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
 
-        assertThat(storage().plans().replanChangedZones()).isEqualTo(1);
+        assertThat(storage().plans().replanChangedZones(START).replanned()).isEqualTo(1);
         assertThat(schedule("paused").isPaused()).isTrue();
         assertThat(schedule("utc").version()).isEqualTo(1);
     }

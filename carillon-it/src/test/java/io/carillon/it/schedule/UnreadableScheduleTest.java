@@ -1,5 +1,6 @@
 package io.carillon.it.schedule;
 
+import static io.carillon.internal.store.schedule.PlanStore.ZonePosition.START;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -186,7 +187,7 @@ class UnreadableScheduleTest extends PlanningContract {
         set("d", "missed = 'run-some'");
         advance(Duration.ofSeconds(10));
 
-        assertThat(fresh.plans().replanChangedZones()).isEqualTo(1);
+        assertThat(fresh.plans().replanChangedZones(START).replanned()).isEqualTo(1);
         assertThat(fresh.plans().adaptIntervals()).isEqualTo(1);
         assertThat(fresh.plans().unreadable()).containsOnlyKeys(PROJECT + "/b", PROJECT + "/d");
     }
@@ -200,7 +201,7 @@ class UnreadableScheduleTest extends PlanningContract {
         advance(Duration.ofHours(1));
 
         assertThat(due(500)).containsExactlyInAnyOrder("utc", "own");
-        assertThat(fresh.plans().replanChangedZones()).isZero();
+        assertThat(fresh.plans().replanChangedZones(START).replanned()).isZero();
     }
 
     @Test
@@ -212,13 +213,13 @@ class UnreadableScheduleTest extends PlanningContract {
         String runs = FIXTURE.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run")
                 .text();
 
-        assertThat(fresh.plans().replanChangedZones()).isEqualTo(1);
+        assertThat(fresh.plans().replanChangedZones(START).replanned()).isEqualTo(1);
 
         assertThat(FIXTURE.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run")
                         .text())
                 .isEqualTo(runs);
         assertThat(storage().plans().write(stale)).isEmpty();
-        assertThat(fresh.plans().replanChangedZones()).isZero();
+        assertThat(fresh.plans().replanChangedZones(START).replanned()).isZero();
         planAll();
         assertThat(LedgerCoverage.violations(
                         ledger("report"),
@@ -234,7 +235,7 @@ class UnreadableScheduleTest extends PlanningContract {
         store(ScheduleSpec.of(When.cron("0 0 1 1 *", "America/New_York")));
         set("report", "tzdata = '2000a', next_at = next_at + interval '1 hour'");
 
-        assertThat(fresh.plans().replanChangedZones()).isEqualTo(1);
+        assertThat(fresh.plans().replanChangedZones(START).replanned()).isEqualTo(1);
 
         assertThat(schedule("report").planningState().nextAt()).isEqualTo(Instant.parse("2027-01-01T05:00:00Z"));
     }

@@ -32,6 +32,7 @@ final class GenericPlan {
             outcomes text[] '{failed}' | errors text[] '{oops}'
             failed bool[] '{t}' | started bool[] '{t}' | tokenHashes text[] '{x}' | leaseSeconds float8[] '{5}'
             wait boolean true | due timestamptz '2026-03-02'
+            afterTzdata text '' | afterId uuid '00000000-0000-0000-0000-000000000000'
             tzdata text '2026a' | unreadable uuid[] '{}' | promoter uuid '00000000-0000-7000-8000-000000000001'
             since timestamptz '-infinity' | renew float8 60 | ahead float8 120 | attempts int[] '{1}' | busy bigint 1
             priorities smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
@@ -64,6 +65,11 @@ final class GenericPlan {
             queue text 'mail' | priority smallint 1 | handler text 'mail.send' | steps int 10
             capacities int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped'
             unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
+            target text 'handler' | codec text 'json' | payload bytea '' | headers text null
+            headerTexts text[] '{null}' | origin text 'direct' | key text null | schedule uuid null
+            instant timestamptz null | delay float8 0 | windows float8[] '{60}' | attempt int 1
+            availableStarts float8[] '{1}' | now timestamptz '2026-03-02'
+            node uuid '00000000-0000-7000-8000-000000000001' | succeededCounts int[] '{1}' | failedCounts int[] '{0}'
             allRequests boolean true | runIds uuid[] '{}' | done bigint[] '{1}' | totals bigint[] '{2}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}'
             tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
@@ -101,7 +107,18 @@ final class GenericPlan {
      */
     static int pages(Connection connection, String name) throws SQLException {
         of(connection, name, true);
-        List<String> plan = of(connection, name, true);
+        return pages(name, of(connection, name, true));
+    }
+
+    /** Returns the number of pages that a query without parameters reads, for example a call of a function. */
+    static int pagesOfQuery(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+            return pages(sql, lines(statement, "EXPLAIN (ANALYZE, BUFFERS) " + sql));
+        }
+    }
+
+    private static int pages(String name, List<String> plan) {
         Matcher buffers = BUFFERS.matcher(String.join("\n", plan));
         if (!buffers.find()) throw new AssertionError("No buffers in plan: " + plan);
         int pages = number(buffers.group(1)) + number(buffers.group(2));

@@ -56,21 +56,18 @@ class RefilledQueueTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @CsvSource(delimiter = '|', textBlock = """
-                    claim_candidates | 50  | SELECT *
-                      FROM carillon.claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{mail.send}',
-                      '{}')
-                    claim_candidates of any handler | 60 | SELECT *
-                      FROM carillon.claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{}', '{}')
-                    queue_head | 300 | SELECT * FROM carillon.queue_head('-infinity', 200, 100)
-                    handlers | 2 | SELECT * FROM carillon.handlers_in_lane('mail', 'default', 1::smallint)
+                    one | 50 | claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{mail.send}', '{}')
+                    any | 60 | claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{}', '{}')
+                    heads | 300 | queue_head('-infinity', 200, 100)
+                    handlers | 2 | handlers_in_lane('mail', 'default', 1::smallint)
                     """)
-    void a_limited_query_reads_no_more_than_its_limit(String function, int most, String question) throws SQLException {
+    void a_limited_query_reads_no_more_than_its_limit(String name, int most, String call) throws SQLException {
         try (Connection connection = DATABASE.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             long before = read(statement);
-            statement.execute(question);
-            assertThat(read(statement) - before).as(function).isBetween(1L, (long) most);
+            statement.execute("SELECT * FROM carillon." + call);
+            assertThat(read(statement) - before).as(name).isBetween(1L, (long) most);
             connection.rollback();
         }
     }

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -22,6 +23,49 @@ import org.junit.jupiter.api.Test;
  */
 class StatementCostTest {
     private static final double MAX_COST = 50_000;
+
+    /** Frequent statements that {@link StatementPlanTest#INDEXES} does not list. */
+    private static final List<String> OTHER_FREQUENT = List.of(
+            "GatedRunInsert.INSERT_GATED",
+            "GatedRunInsert.LOCK_FIFO_KEYS",
+            "NewRunRepository.FIND_KEY_HOLDERS",
+            "NewRunRepository.HOLD_KEYS",
+            "NewRunRepository.INSERT",
+            "NewRunRepository.INSERT_AND_NOTIFY",
+            "NewRunRepository.INSERT_ONE",
+            "NewRunRepository.INSERT_ONE_AND_NOTIFY",
+            "NewRunRepository.RELEASE_KEYS",
+            "LaneBreakers.REPORT",
+            "LaneLimits.SAVE_BUCKET",
+            "LaneRepository.SCAN",
+            "NodeRepository.PROGRESS",
+            "NodeRepository.RENEW_LEASE",
+            "PlanRepository.DUE",
+            "PlanningToken.ACQUIRE",
+            "RunRepository.CLAIM_NUMBERS",
+            "RunRepository.REWRITE_CLAIM_RECORDS");
+
+    /** The other writing statements, as patterns of their names, with the reason why their cost matters less. */
+    private static final Map<String, String> NOT_FREQUENT = Map.ofEntries(
+            Map.entry("RunCopy\\.COPY", "has no plan"),
+            Map.entry("RunAdminRepository\\.INSERT_\\w+|PlanRepository\\.ADVANCE", "part of other statements"),
+            Map.entry("MaintenanceRepository\\.\\w+", "sent every ten minutes"),
+            Map.entry("PostgresStorage\\.ENSURE_PROJECT", "sent once for each project"),
+            Map.entry(
+                    "(ScheduleRepository|FutureTicks|Backfill)\\.\\w+",
+                    "sent when a user changes or triggers a schedule"),
+            Map.entry("BulkRunActions\\.\\w+|RunAdminRepository\\.REDRIVE", "sent for actions of operators"),
+            Map.entry(
+                    "LaneRepository\\.\\w+|LaneLimits\\.(MARK_RUNNING_AS_LIMITED|FINISH_RECOUNT)",
+                    "sent when an operator changes a queue"),
+            Map.entry(
+                    "LaneLimits\\.MARK_PROBE|LaneBreakers\\.(OPEN_BREAKERS|DECIDE_PROBES|DELETE_REPORTS)",
+                    "sent when a breaker changes"),
+            Map.entry(
+                    "NodeRepository\\.(REGISTER|RETIRE|DECLARE_DEAD|UNPARK|UNPARK_ALL|PARK_SUSPECTS)"
+                            + "|LostLeaseRescuer\\.\\w+|RunRepository\\.RECORD_ISOLATION|PlanningToken\\.RELEASE",
+                    "sent when a node starts, stops or dies; up to 5,000 runs justify the cost of UNPARK_ALL"),
+            Map.entry("ScheduleMaintenance\\.UPDATE_TZDATA", "sent when the rules of time zones change"));
 
     private final TestDatabase database = TestDatabase.migrated();
 
@@ -51,6 +95,16 @@ class StatementCostTest {
         fill(1_000_000, 1_000_000);
 
         assertThat(expensive()).isEmpty();
+    }
+
+    @Test
+    void every_writing_statement_is_listed_as_frequent_or_not_frequent() {
+        Set<String> others = new TreeSet<>(Statements.writing().keySet());
+        frequent().forEach(others::remove);
+
+        assertThat(others).allSatisfy(name -> assertThat(NOT_FREQUENT.keySet()).anyMatch(name::matches));
+        assertThat(NOT_FREQUENT.keySet())
+                .allSatisfy(pattern -> assertThat(others).anyMatch(name -> name.matches(pattern)));
     }
 
     /**
@@ -95,15 +149,17 @@ class StatementCostTest {
         database.execute("ANALYZE carillon.run, carillon.schedule");
     }
 
+    private static Set<String> frequent() {
+        Set<String> frequent = new TreeSet<>(StatementPlanTest.INDEXES.keySet());
+        frequent.remove("NodeRepository.UNPARK_ALL");
+        frequent.addAll(OTHER_FREQUENT);
+        return frequent;
+    }
+
     private Map<String, Double> expensive() throws SQLException {
-        List<String> hot = new ArrayList<>(StatementPlanTest.INDEXES.keySet());
-        // Sent when a node starts and after a rescue, for up to 5,000 runs per handler: rare, and the
-        // cost is justified.
-        hot.remove("NodeRepository.UNPARK_ALL");
-        hot.addAll(List.of("PlanRepository.DUE", "NodeRepository.PROGRESS"));
         Map<String, Double> found = new TreeMap<>();
         try (Connection connection = database.dataSource().getConnection()) {
-            for (String name : hot) {
+            for (String name : frequent()) {
                 for (String mode : List.of("force_generic_plan", "force_custom_plan")) {
                     double cost = GenericPlan.cost(connection, name, mode);
                     if (cost >= MAX_COST) found.merge(name, cost, Math::max);

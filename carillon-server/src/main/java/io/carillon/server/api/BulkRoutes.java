@@ -24,6 +24,9 @@ import java.util.UUID;
 
 /** Counts, starts, shows and aborts bulk actions. The {@link BulkWorker} executes them. */
 final class BulkRoutes {
+    /** The largest number of runs that a dry run reads, so that it ends before the limit of a statement. */
+    private static final long MAX_COUNT_READS = 50_000;
+
     private final RequestExecutor executor;
     private final BulkRepository actions;
     private final BulkWorker worker;
@@ -66,18 +69,17 @@ final class BulkRoutes {
                 request.caller().actor(),
                 request.requestId());
         if (dry)
-            return ApiResponse.ok(putCount(
-                            new JsonObject(),
-                            executor.read(request, transaction -> countMatching(transaction, body, bulkActionRequest)))
-                    .put("dryRun", true));
+            return ApiResponse.ok(countToJson(executor.read(
+                    request,
+                    transaction ->
+                            bulkActions(transaction, body, bulkActionRequest).countFirst(MAX_COUNT_READS))));
         ApiResponse response =
                 executor.change(request, "bulk." + bulkActionRequest.action(), "runs/" + state(filter), transaction -> {
-                    long matching = countMatching(transaction, body, bulkActionRequest);
+                    bulkActions(transaction, body, bulkActionRequest);
                     UUID id = actions.insert(
-                            transaction.session(), transaction.project().name(), bulkActionRequest, matching);
+                            transaction.session(), transaction.project().name(), bulkActionRequest);
                     transaction.addAuditDetail("bulk", PublicId.format(BulkWorker.PREFIX, id));
                     transaction.addAuditDetail("filter", filter.toString());
-                    transaction.addAuditDetail("matching", Long.toString(matching));
                     return ApiResponse.json(202, toJson(requireAction(transaction, id)));
                 });
         worker.wake();
@@ -98,7 +100,8 @@ final class BulkRoutes {
         return state == null ? "" : state.text();
     }
 
-    private static long countMatching(
+    /** Returns the bulk actions for the filter, after it has checked that they are allowed for its state. */
+    private static BulkActions bulkActions(
             RequestExecutor.RequestTransaction transaction, JsonFields body, BulkActionRequest bulkActionRequest) {
         return body.convert(
                 "filter",
@@ -106,15 +109,14 @@ final class BulkRoutes {
                         .project()
                         .runs()
                         .bulk(bulkActionRequest.filter())
-                        .requireAllowed(bulkActionRequest.operation())
-                        .count(BulkActions.COUNT_LIMIT + 1));
+                        .requireAllowed(bulkActionRequest.operation()));
     }
 
-    /** Adds the number of matching runs, counted up to a limit, and whether there are more. */
-    private static JsonObject putCount(JsonObject jsonObject, long matching) {
-        return jsonObject
-                .put("matching", Math.min(matching, BulkActions.COUNT_LIMIT))
-                .put("more", matching > BulkActions.COUNT_LIMIT);
+    private static JsonObject countToJson(BulkActions.Count count) {
+        return new JsonObject()
+                .put("matching", count.matching())
+                .put("more", !count.complete())
+                .put("dryRun", true);
     }
 
     /** A value that is not a valid id is answered with 404. */
@@ -177,7 +179,7 @@ final class BulkRoutes {
     private static JsonObject toJson(BulkActionRecord bulkActionRecord) {
         BulkActionRequest bulkActionRequest = bulkActionRecord.request();
         BulkRepository.Progress progress = bulkActionRecord.progress();
-        JsonObject jsonObject = new JsonObject()
+        return new JsonObject()
                 .put("id", PublicId.format(BulkWorker.PREFIX, bulkActionRecord.id()))
                 .put("action", bulkActionRequest.action())
                 .put(
@@ -188,8 +190,7 @@ final class BulkRoutes {
                                 .put("handler", bulkActionRequest.filter().handler()))
                 .put("at", bulkActionRequest.at())
                 .put("state", JsonFields.enumText(progress.state()))
-                .put("reason", progress.reason());
-        return putCount(jsonObject, progress.matching())
+                .put("reason", progress.reason())
                 .put("done", progress.done())
                 .put("createdBy", bulkActionRequest.actor())
                 .put("createdAt", bulkActionRecord.createdAt())

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  */
 public record Route(String method, String path, Permission permission, Set<String> queryParameters, Action action) {
     private static final Pattern SEGMENT = Pattern.compile("[a-z0-9._:-]+|\\{[a-z]+}");
-    private static final Set<String> METHODS = Set.of("GET", "PUT", "POST", "DELETE");
+    private static final Set<String> METHODS = Set.of("GET", "PUT", "POST", "PATCH", "DELETE");
 
     /** The code that handles a request of a route. */
     @FunctionalInterface

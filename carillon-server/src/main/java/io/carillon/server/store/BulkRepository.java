@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /** Bulk actions with their progress and result. A worker holds the lock of the action's row while it works on it. */
 public final class BulkRepository {
     private static final String COLUMNS = """
-            SELECT id, action, run_state, queue, handler, due_at, state, reason, matching, done, actor, request_id,
-              created_at, ended_at
+            SELECT id, action, run_state, queue, handler, due_at, state, reason, done, actor, request_id, created_at,
+              ended_at
               FROM carillon.bulk_action WHERE project = :project
             """;
 
@@ -28,9 +28,8 @@ public final class BulkRepository {
     private static final String LOCK_RUNNING = COLUMNS + " AND id = :id AND state = 'running' FOR UPDATE SKIP LOCKED";
 
     private static final String INSERT = """
-            INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, matching, actor,
-              request_id)
-            VALUES (:project, :id, :action, :runState, :queue, :handler, :due, :matching, :actor, :request)
+            INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, actor, request_id)
+            VALUES (:project, :id, :action, :runState, :queue, :handler, :due, :actor, :request)
             """;
 
     private static final String ADVANCE =
@@ -91,10 +90,9 @@ public final class BulkRepository {
      * The progress of a bulk action.
      *
      * @param reason why it failed, as a problem code; null if it did not fail
-     * @param matching the number of matching runs at the start, counted up to a limit
      * @param done the number of runs that were changed
      */
-    public record Progress(State state, @Nullable String reason, long matching, long done) {}
+    public record Progress(State state, @Nullable String reason, long done) {}
 
     /**
      * A stored bulk action.
@@ -111,8 +109,7 @@ public final class BulkRepository {
     /** The key of a bulk action. */
     public record BulkActionKey(String project, UUID id) {}
 
-    public UUID insert(Session session, String project, BulkActionRequest bulkActionRequest, long matching)
-            throws SQLException {
+    public UUID insert(Session session, String project, BulkActionRequest bulkActionRequest) throws SQLException {
         UUID id = transactions.newId();
         RunFilter filter = bulkActionRequest.filter();
         session.query(INSERT)
@@ -126,7 +123,6 @@ public final class BulkRepository {
                 .text("queue", filter.queue())
                 .text("handler", filter.handler())
                 .instant("due", bulkActionRequest.at())
-                .number("matching", matching)
                 .text("actor", bulkActionRequest.actor())
                 .text("request", bulkActionRequest.requestId())
                 .update();
@@ -209,7 +205,6 @@ public final class BulkRepository {
                 new Progress(
                         State.valueOf(row.text("state").toUpperCase(java.util.Locale.ROOT)),
                         row.maybeText("reason"),
-                        row.number("matching"),
                         row.number("done")),
                 row.instant("created_at"),
                 row.maybeInstant("ended_at"));

@@ -104,7 +104,7 @@ public final class ActiveAttempts {
     }
 
     /**
-     * Notes that the rows of these claim records were compared with the attempts held here. Records of unanswered
+     * Records that the rows of these claim records were compared with the attempts held here. Records of unanswered
      * claims may be removed, and the given unconfirmed attempts are settled.
      */
     public void markReconciled(UUID owner, Set<Long> records, Set<ActiveAttempt> confirmed) {

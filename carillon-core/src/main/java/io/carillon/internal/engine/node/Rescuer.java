@@ -59,8 +59,7 @@ public final class Rescuer extends Loop {
     private void rescue() {
         // If the rescue fails, the next heartbeat requests it again.
         rescueRequested = false;
-        RescueResult result = nodes.rescue(CRASH_LIMIT);
-        total = total.plus(result);
+        RescueResult result = countedRescue();
         if (result.rescuedAny())
             log.warn(
                     "runs rescued nodes={} released={} quarantined={}",
@@ -69,6 +68,17 @@ public final class Rescuer extends Loop {
                     result.quarantined());
         onRescued.run();
         if (result.rescuedAny()) onReleased.run();
+    }
+
+    private RescueResult countedRescue() {
+        // A rescue that throws counts as a failure.
+        RescueResult result = new RescueResult(0, 0, 0, 1);
+        try {
+            result = nodes.rescue(CRASH_LIMIT);
+            return result;
+        } finally {
+            total = total.plus(result);
+        }
     }
 
     private void updateClaimRecords() {

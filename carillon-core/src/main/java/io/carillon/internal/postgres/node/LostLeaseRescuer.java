@@ -375,7 +375,7 @@ public final class LostLeaseRescuer {
                         "run of a dead node cannot be released run={} error={}",
                         group.get(0).run(),
                         failure.getMessage());
-                return new RescueResult(0, 0, 0);
+                return new RescueResult(0, 0, 0, 1);
             }
             int half = group.size() / 2;
             return releaseInHalves(rescueBatch, group.subList(0, half), crashLimit, unfinished)

@@ -93,7 +93,8 @@ public final class MaintenanceRepository implements MaintenanceStore {
                LIMIT :chunk FOR UPDATE OF g SKIP LOCKED)
             """;
 
-    private static final String RESERVE_PAGES = "SELECT carillon.reserve_pages() AS reserved";
+    private static final String RESERVE_PAGES =
+            "/* INSERT INTO carillon.run, DELETE FROM carillon.run */ SELECT carillon.reserve_pages() AS reserved";
 
     private static final String TABLE_STATS = """
             SELECT pg_stat_get_dead_tuples('carillon.run'::regclass) AS dead,

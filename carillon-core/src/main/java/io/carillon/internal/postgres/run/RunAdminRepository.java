@@ -95,11 +95,10 @@ public final class RunAdminRepository implements RunAdmin {
             "project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL"
                     + " OR target_name = :handler)";
 
-    private static final String COUNT_LIVE = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.run WHERE " + FILTER
-            + " AND (:state = 'running') = (owner IS NOT NULL) LIMIT :limit) found";
-
-    private static final String COUNT_DEAD = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.dead_run WHERE "
-            + FILTER + " AND state = :state LIMIT :limit) found";
+    private static final String COUNT = """
+            SELECT matching, complete
+              FROM carillon.count_runs(:project, :queue::text, :handler::text, :state::text, :rows)
+            """;
 
     /** Runs whose due time no schedule and no gate determines. */
     static final String MOVABLE = "owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ";
@@ -246,17 +245,12 @@ public final class RunAdminRepository implements RunAdmin {
     }
 
     @Override
-    public long count(String project, RunFilter filter, long atMost) {
-        return database.single(
-                session -> bindFilter(session.query(isLive(filter) ? COUNT_LIVE : COUNT_DEAD), project, filter)
-                        .number("limit", atMost)
-                        .text("state", requireNonNull(filter.state()).text())
-                        .first(row -> row.number("runs"))
-                        .orElse(0L));
-    }
-
-    private static boolean isLive(RunFilter filter) {
-        return filter.state() == RunState.WAITING || filter.state() == RunState.RUNNING;
+    public Count count(String project, RunFilter filter, long maxRead) {
+        return database.single(session -> bindFilter(session.query(COUNT), project, filter)
+                .number("rows", maxRead)
+                .text("state", requireNonNull(filter.state()).text())
+                .first(row -> new Count(row.number("matching"), row.flag("complete")))
+                .orElseThrow());
     }
 
     static Query bindFilter(Query query, String project, RunFilter filter) throws SQLException {

@@ -249,6 +249,8 @@ public final class PlanRepository implements PlanStore {
                 .seconds("ahead", planningWindow.lookAhead())
                 .number("limit", 1)
                 .text("tzdata", ScheduleRows.tzdata())
+                .text("afterTzdata", ZonePosition.START.tzdata())
+                .uuid("afterId", ZonePosition.START.id())
                 .uuids("unreadable", scheduleMaintenance.unreadable().excludedIds())
                 .first(row -> row.flag("has_work"))
                 .orElseThrow());
@@ -260,8 +262,8 @@ public final class PlanRepository implements PlanStore {
     }
 
     @Override
-    public int replanChangedZones() {
-        return scheduleMaintenance.replanForTimeZones();
+    public ZoneBatch replanChangedZones(ZonePosition after) {
+        return scheduleMaintenance.replanForTimeZones(after);
     }
 
     @Override

@@ -63,17 +63,19 @@ public final class ScheduleMaintenance {
             """;
 
     // Rules newer than the rules of the schedule may move its instants. The query also returns the ticks that lie
-    // ahead: if they stay where they are, only the rules version of the schedule is updated.
+    // ahead: if they stay where they are, only the rules version of the schedule is updated. A batch starts after the
+    // last row of the batch before: rows that cannot be written stay in the index, and so do the entries of written
+    // rows while an old transaction prevents vacuum.
     static final String OUTDATED_TZDATA = "SELECT " + ScheduleRows.COLUMNS + """
-              , carillon.clock() AS now,
+              , s.tzdata, carillon.clock() AS now,
               array(SELECT (extract(epoch FROM r.planned_at) * 1000000)::bigint FROM carillon.run r
                      WHERE r.schedule_id = s.id AND r.origin IN ('tick', 'backfill') AND r.origin = 'tick'
                        AND r.planned_at > carillon.clock()
                      ORDER BY r.planned_at) AS ahead
               FROM carillon.schedule s
              WHERE s.tzdata COLLATE "C" < :tzdata AND s.kind <> 'once' AND s.zone <> 'UTC' AND s.zone <> 'Z'
-               AND s.id <> ALL (:unreadable::uuid[])
-             ORDER BY s.tzdata COLLATE "C" LIMIT 1000
+               AND (s.tzdata COLLATE "C", s.id) > (:afterTzdata, :afterId) AND s.id <> ALL (:unreadable::uuid[])
+             ORDER BY s.tzdata COLLATE "C", s.id LIMIT 1000
             """;
 
     // Locks by key, as plans do; another transaction that has locked a schedule is about to change it. The new version
@@ -165,13 +167,17 @@ public final class ScheduleMaintenance {
 
     private record OutdatedSchedule(Schedule schedule, Instant nextAt, boolean ticksMove) {}
 
-    int replanForTimeZones() {
+    PlanStore.ZoneBatch replanForTimeZones(PlanStore.ZonePosition after) {
         String rules = ScheduleRows.tzdata();
+        List<PlanStore.ZonePosition> read = new ArrayList<>();
         List<OutdatedSchedule> older = database
                 .single(session -> session.query(OUTDATED_TZDATA)
                         .text("tzdata", rules)
+                        .text("afterTzdata", after.tzdata())
+                        .uuid("afterId", after.id())
                         .uuids("unreadable", unreadableSchedules.excludedIds())
                         .list(row -> {
+                            read.add(new PlanStore.ZonePosition(row.text("tzdata"), row.uuid("id")));
                             Instant now = row.instant("now");
                             List<Long> ahead = row.numbers("ahead");
                             return unreadableSchedules.read(row).map(schedule -> compareTicks(schedule, now, ahead));
@@ -179,18 +185,25 @@ public final class ScheduleMaintenance {
                 .stream()
                 .flatMap(Optional::stream)
                 .toList();
-        int followed =
-                updateTzdata(rules, older.stream().filter(one -> !one.ticksMove).toList());
+        List<Schedule> rejected = new ArrayList<>();
+        int replanned =
+                updateTzdata(rules, older.stream().filter(one -> !one.ticksMove).toList(), rejected);
         for (OutdatedSchedule one : older) {
             if (!one.ticksMove) continue;
             Schedule schedule = one.schedule;
             String project = schedule.definition().project();
-            if (!unlessRejected(schedule, () -> schedules.replan(project, schedule.name(), schedule.version())))
-                continue;
-            followed++;
+            if (!unlessRejected(() -> schedules.replan(project, schedule.name(), schedule.version()), failure -> {
+                rejected.add(schedule);
+                recordRejected(schedule, failure);
+            })) continue;
+            replanned++;
             log.info("new time zone rules applied schedule={} project={} tzdata={}", schedule.name(), project, rules);
         }
-        return followed;
+        return new PlanStore.ZoneBatch(
+                read.size(),
+                replanned,
+                older.size() - replanned - rejected.size(),
+                read.isEmpty() ? after : read.get(read.size() - 1));
     }
 
     /** Compares the ticks that lie ahead with the ticks that the rules of this process produce. */
@@ -209,9 +222,10 @@ public final class ScheduleMaintenance {
     }
 
     /**
-     * Updates the rules version of schedules; a group that PostgreSQL rejects is split down to the rejected schedule.
+     * Updates the rules version of schedules; a group that PostgreSQL rejects is split down to the rejected schedule,
+     * which is added to {@code rejected}.
      */
-    private int updateTzdata(String rules, List<OutdatedSchedule> same) {
+    private int updateTzdata(String rules, List<OutdatedSchedule> same, List<Schedule> rejected) {
         if (same.isEmpty()) return 0;
         List<OutdatedSchedule> ordered = same.stream()
                 .sorted(Comparator.comparing(one -> one.schedule.id().value()))
@@ -237,8 +251,9 @@ public final class ScheduleMaintenance {
             if (!failure.isRowError()) throw failure;
             int half = ordered.size() / 2;
             if (half > 0)
-                return updateTzdata(rules, ordered.subList(0, half))
-                        + updateTzdata(rules, ordered.subList(half, ordered.size()));
+                return updateTzdata(rules, ordered.subList(0, half), rejected)
+                        + updateTzdata(rules, ordered.subList(half, ordered.size()), rejected);
+            rejected.add(ordered.get(0).schedule);
             recordRejected(ordered.get(0).schedule, failure);
             return 0;
         }
@@ -310,6 +325,8 @@ public final class ScheduleMaintenance {
             return change.getAsBoolean();
         } catch (CarillonException refusal) {
             if (refusal.code() == ErrorCode.UNKNOWN_SCHEDULE) return false; // deleted since it was read
+            // Locked since it was found free. A later round replans it.
+            if (refusal instanceof StorageException failure && failure.isLockTimeout()) return false;
             boolean one = refusal.code() == ErrorCode.SCHEDULE_UNREADABLE
                     || (refusal instanceof StorageException failure && failure.isRowError());
             if (!one) throw refusal;

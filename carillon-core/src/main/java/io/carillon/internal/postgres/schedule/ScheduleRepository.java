@@ -40,6 +40,9 @@ public final class ScheduleRepository implements ScheduleAdmin {
 
     private static final String LOCK = GET + " FOR UPDATE OF s";
 
+    private static final String IS_FREE =
+            "SELECT 1 FROM carillon.schedule WHERE project = :project AND name = :name FOR UPDATE SKIP LOCKED";
+
     private static final String LIST = "SELECT " + ScheduleRows.COLUMNS
             + " FROM carillon.schedule s WHERE s.project = :project AND s.name > :after ORDER BY s.name LIMIT :limit";
 
@@ -172,8 +175,21 @@ public final class ScheduleRepository implements ScheduleAdmin {
         return stored.definition().equals(wanted.withCurrentIntervalOf(stored.definition()));
     }
 
-    /** Plans again with the time zone rules of this process; false if the version is not {@code seen}. */
+    /**
+     * Plans again with the time zone rules of this process; false if the version is not {@code seen}, or another
+     * transaction has locked the schedule.
+     */
     boolean replan(String project, String name, long seen) {
+        // Most locked schedules are found here, without waiting.
+        boolean free = database.single(session -> session.query(IS_FREE)
+                .text("project", project)
+                .text("name", name)
+                .first(row -> true)
+                .orElse(false));
+        return free && replanFree(project, name, seen);
+    }
+
+    private boolean replanFree(String project, String name, long seen) {
         Optional<UnplannedRange> unplanned = findUnplanned(project, name);
         unplanned.map(UnplannedRange::schedule).ifPresent(pastTicks::planUnlocked);
         return inTransaction(session -> {

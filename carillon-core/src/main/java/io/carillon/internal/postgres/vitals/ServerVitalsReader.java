@@ -3,6 +3,7 @@ package io.carillon.internal.postgres.vitals;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.jdbc.Backend;
+import io.carillon.internal.jdbc.DriverTimeouts;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.store.DatabaseVitals;
 import java.sql.Connection;
@@ -23,8 +24,7 @@ public final class ServerVitalsReader {
     /** Reads once; the tables must exist. */
     public static DatabaseVitals.Server read(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            // A Database would set a network timeout, and a missing one would not be noticed.
-            List<String> missing = Backend.missingTimeouts(connection);
+            List<String> missing = DriverTimeouts.missingInUrl(connection);
             if (Backend.isPooled(connection)) Backend.disableServerPrepare(connection);
             return new Session(connection, 0)
                     .query(READ)

@@ -48,8 +48,19 @@ public interface RunAdmin {
     /** Returns the dead runs that match. */
     List<RunId> dead(String project, RunFilter filter);
 
-    /** Returns how many runs match, counted up to {@code atMost}. The limit of the filter does not apply. */
-    long count(String project, RunFilter filter, long atMost);
+    /**
+     * A number of matching runs.
+     *
+     * @param complete whether all runs were read; if not, at least this many match
+     */
+    record Count(long matching, boolean complete) {}
+
+    /**
+     * Counts the runs that match among the first {@code maxRead} unfinished runs of the project, or of the queue if the
+     * filter names one, or among the first {@code maxRead} dead runs of the project. The limit of the filter does not
+     * apply.
+     */
+    Count count(String project, RunFilter filter, long maxRead);
 
     /**
      * Applies the action to at most the next thousand runs that match. Returns how many it changed, 0 if there are no

@@ -31,14 +31,15 @@ public interface PlanStore {
      */
     List<Schedule> updatePauses(PlanningWindow window);
 
-    /** The number of schedules that one call of {@link #replanChangedZones} checks. */
+    /** The number of schedules that one call of {@link #replanChangedZones} reads. */
     int ZONE_BATCH = 1_000;
 
     /**
-     * Replans the future of schedules that were planned with older time zone rules, at most {@link #ZONE_BATCH} of
-     * them. Returns how many.
+     * Replans the future of schedules that were planned with older time zone rules: the first {@link #ZONE_BATCH} of
+     * them after a position. The caller passes the last position of one batch to read the next batch, so that
+     * schedules that cannot be replanned are not read again.
      */
-    int replanChangedZones();
+    ZoneBatch replanChangedZones(ZonePosition after);
 
     /**
      * Adapts intervals that depend on the backlog of their lane, once after each of their instants. Returns how many
@@ -57,6 +58,33 @@ public interface PlanStore {
 
     /** Writes the plans of schedules that have not changed since they were read. Returns the plans written. */
     List<TickPlan> write(List<TickPlan> plans);
+
+    /** A position in the order in which {@link #replanChangedZones} reads: by time zone rules, then by id. */
+    record ZonePosition(String tzdata, UUID id) {
+        /** The position before all schedules. */
+        public static final ZonePosition START = new ZonePosition("", new UUID(0, 0));
+    }
+
+    /**
+     * The result of {@link #replanChangedZones}. The schedules that were read and neither replanned nor lost cannot be
+     * read or changed by this process.
+     *
+     * @param read how many schedules were read
+     * @param replanned how many of them were replanned
+     * @param lost how many of them another transaction had locked, or changed after they were read
+     * @param last the position of the last schedule that was read
+     */
+    record ZoneBatch(int read, int replanned, int lost, ZonePosition last) {
+        /** Returns whether there may be more schedules after {@link #last}. */
+        public boolean mayHaveMore() {
+            return read == ZONE_BATCH;
+        }
+
+        /** Returns whether other transactions, probably of another node, got every schedule first. */
+        public boolean allLost() {
+            return replanned == 0 && lost > 0;
+        }
+    }
 
     /**
      * The instants that a planning round considers.

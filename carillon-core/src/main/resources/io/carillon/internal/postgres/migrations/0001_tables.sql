@@ -82,8 +82,9 @@ CREATE INDEX schedule_paused_until ON carillon.schedule (paused_until) WHERE pau
 -- Adaptive schedules whose interval has not been adapted since their cursor moved.
 CREATE INDEX schedule_adaptive ON carillon.schedule (cursor)
   WHERE adaptive_min IS NOT NULL AND paused_at IS NULL AND adapted_cursor IS DISTINCT FROM cursor;
--- Schedules that new time zone rules can affect. UTC has no rules.
-CREATE INDEX schedule_tzdata ON carillon.schedule (tzdata COLLATE "C")
+-- Schedules that new time zone rules can affect. UTC has no rules. The id makes each entry a position from which the
+-- next batch is read.
+CREATE INDEX schedule_tzdata ON carillon.schedule (tzdata COLLATE "C", id)
   WHERE kind <> 'once' AND zone <> 'UTC' AND zone <> 'Z';
 
 -- A row is a run that waits or is being executed. When a run ends, its row moves to run_history. A claim must be a

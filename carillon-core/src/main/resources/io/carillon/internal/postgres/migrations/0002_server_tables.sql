@@ -63,7 +63,6 @@ CREATE TABLE carillon.bulk_action (
   due_at     timestamptz,                                -- the new due time; null: the action sets none
   state      text COLLATE "C" NOT NULL DEFAULT 'running',
   reason     text,                                       -- why it failed; null: it did not fail
-  matching   bigint NOT NULL,                            -- number of matching runs at the start
   done       bigint NOT NULL DEFAULT 0,
   actor      text NOT NULL,
   request_id text NOT NULL,

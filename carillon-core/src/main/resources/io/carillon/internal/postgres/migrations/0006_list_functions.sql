@@ -34,6 +34,36 @@ BEGIN
    ORDER BY h.id DESC LIMIT p_limit;
 END $$;
 
+-- Counts the runs of a project that match, among the first p_rows waiting and running runs (by id, or within the queue
+-- if p_queue is given), or among the first p_rows dead runs. The column complete says whether these are all. It reads
+-- no more than p_rows rows, however few of them match. A filter that is null does not apply.
+CREATE FUNCTION carillon.count_runs(
+  p_project text, p_queue text, p_handler text, p_state text, p_rows bigint, OUT matching bigint, OUT complete boolean)
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+DECLARE v_read bigint;
+BEGIN
+  IF p_state NOT IN ('waiting', 'running') THEN
+    SELECT count(*), count(*) FILTER (WHERE d.state = p_state AND (p_queue IS NULL OR d.queue = p_queue)
+                                        AND (p_handler IS NULL OR d.target_name = p_handler))
+      INTO v_read, matching
+      FROM (SELECT * FROM carillon.dead_run WHERE project = p_project ORDER BY id LIMIT p_rows) d;
+  ELSIF p_queue IS NULL THEN
+    SELECT count(*), count(*) FILTER (WHERE (p_state = 'running') = (r.owner IS NOT NULL)
+                                        AND (p_handler IS NULL OR r.target_name = p_handler))
+      INTO v_read, matching
+      FROM (SELECT * FROM carillon.run WHERE project = p_project ORDER BY id LIMIT p_rows) r;
+  ELSE
+    SELECT count(*), count(*) FILTER (WHERE (p_state = 'running') = (r.owner IS NOT NULL)
+                                        AND (p_handler IS NULL OR r.target_name = p_handler))
+      INTO v_read, matching
+      FROM (SELECT * FROM carillon.run WHERE queue = p_queue AND project = p_project
+             ORDER BY priority, target_name, ready_at LIMIT p_rows) r;
+  END IF;
+  complete := v_read < p_rows;
+END $$;
+
 -- Returns the names of all queues of all projects that have runs. It jumps from one name to the next over the index.
 -- SECURITY DEFINER, because with row-level security the rows of other projects would be read instead of skipped.
 CREATE FUNCTION carillon.queue_names()
