@@ -44,11 +44,9 @@ class ManyLanesTest {
 
     @Test
     void a_new_run_of_an_idle_project_does_not_wait_for_two_hundred_thousand_queues() throws Exception {
-        List<Long> millis = measure("new run of an idle project", 0, i -> "fresh-" + i);
-
-        assertThat(millis.get(STARTS / 2)).as("median in ms").isLessThanOrEqualTo(100);
-        // Node and PostgreSQL share two cores that are full: a start meets claims and writes of other runs.
-        assertThat(millis.get(P95)).as("95th percentile in ms").isLessThanOrEqualTo(250);
+        assertThat(measure("new run of an idle project", 0, i -> "fresh-" + i).get(P95))
+                .as("95th percentile in ms")
+                .isLessThanOrEqualTo(100);
     }
 
     /**

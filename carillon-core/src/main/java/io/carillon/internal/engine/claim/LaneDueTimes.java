@@ -221,13 +221,18 @@ public final class LaneDueTimes {
         divideByWeight(total, due.keySet()).forEach((lane, part) -> {
             Map<Priority, DueEntry> entries = requireNonNull(due.get(lane));
             Map<Priority, Integer> counts = share(Math.min(part, capacity.applyAsInt(lane)), entries);
-            entries.forEach((priority, dueEntry) -> {
-                int count = counts.getOrDefault(priority, 0);
-                if (count == 0) return;
-                laneClaims.add(new ClaimRequest.LaneClaim(lane, priority, count, dueEntry.claimFrom));
-                dueEntry.advancePast(now);
-            });
-            newLanes.remove(lane);
+            boolean all = true;
+            for (Map.Entry<Priority, DueEntry> entry : entries.entrySet()) {
+                int count = counts.getOrDefault(entry.getKey(), 0);
+                if (count == 0) {
+                    all = false;
+                    continue;
+                }
+                laneClaims.add(new ClaimRequest.LaneClaim(lane, entry.getKey(), count, entry.getValue().claimFrom));
+                entry.getValue().advancePast(now);
+            }
+            // A hint names no priority: until each was asked for, the new run may be of another one.
+            if (all) newLanes.remove(lane);
             if (unusedShare.getOrDefault(lane, 0) == 0) turns.moveBehindOthers(lane);
         });
     }

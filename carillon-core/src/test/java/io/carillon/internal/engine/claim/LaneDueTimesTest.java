@@ -207,6 +207,20 @@ class LaneDueTimesTest {
     }
 
     @Test
+    void a_lane_is_new_until_claims_have_asked_for_each_priority() {
+        laneDueTimes.hint(MAIL, NOW, NOW);
+        laneDueTimes.hint(REPORTS, NOW, NOW);
+        laneDueTimes.recordFullClaim(MAIL, Priority.NORMAL, NOW, NOW);
+
+        List<Priority> asked = new ArrayList<>();
+        for (int i = 0; i < Priority.values().length; i++)
+            laneDueTimes.takeNewLaneClaims(1, NOW).forEach(laneClaim -> asked.add(laneClaim.priority()));
+
+        assertThat(asked).containsExactlyInAnyOrder(Priority.values());
+        assertThat(laneDueTimes.takeNewLaneClaims(1, NOW)).isEmpty();
+    }
+
+    @Test
     void claims_new_lanes_without_the_backlog_of_another_lane() {
         laneDueTimes.hint(MAIL, NOW, NOW);
         laneDueTimes.hint(REPORTS, NOW, NOW);
