@@ -17,10 +17,13 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** The migrator with locks of other sessions, users with few privileges, and pools with special settings. */
@@ -177,6 +180,35 @@ class MigratorEnvironmentTest {
 
     private static <T> T proxy(Class<T> type, InvocationHandler handler) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"AUTO", "VALIDATE"})
+    void a_table_that_disappears_between_two_reads_counts_as_missing(SchemaMode mode) {
+        new Migrator(database.dataSource()).run(SchemaMode.AUTO);
+        Migrator migrator = new Migrator(dropsSchemaBeforeRead());
+
+        if (mode == SchemaMode.AUTO) migrator.run(mode);
+        else
+            assertThatExceptionOfType(CarillonException.class)
+                    .isThrownBy(() -> migrator.run(mode))
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.SCHEMA_TOO_OLD));
+
+        assertThat(Catalog.schemaExists(database)).isEqualTo(mode == SchemaMode.AUTO);
+    }
+
+    /** Drops the schema after the migrator found its table in the catalog and before it reads the table. */
+    private DataSource dropsSchemaBeforeRead() {
+        AtomicBoolean dropped = new AtomicBoolean();
+        return proxy(DataSource.class, (self, method, arguments) -> {
+            Connection connection = database.dataSource().getConnection();
+            return proxy(Connection.class, (lent, called, values) -> {
+                if (called.getName().equals("prepareStatement")
+                        && String.valueOf(values[0]).contains("FROM carillon.migration")
+                        && dropped.compareAndSet(false, true)) database.execute("DROP SCHEMA carillon CASCADE");
+                return called.invoke(connection, values);
+            });
+        });
     }
 
     @Test

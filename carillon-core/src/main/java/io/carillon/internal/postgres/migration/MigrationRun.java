@@ -42,7 +42,6 @@ final class MigrationRun {
             """;
 
     private static final String LACKS_RIGHTS = "42501";
-    private static final String NO_SUCH_TABLE = "42P01";
     /** Lock not available, deadlock, serialization failure: worth a retry. */
     private static final Set<String> RETRYABLE_STATES = Set.of("55P03", "40P01", "40001");
 
@@ -179,7 +178,7 @@ final class MigrationRun {
                         "CREATE INDEX CONCURRENTLY " + name + " ON carillon." + partition + " " + index.definition());
             } catch (SQLException e) {
                 // Retention removed the partition meanwhile.
-                if (!NO_SUCH_TABLE.equals(e.getSQLState())) throw e;
+                if (!SchemaState.NO_SUCH_TABLE.equals(e.getSQLState())) throw e;
             }
         }
     }

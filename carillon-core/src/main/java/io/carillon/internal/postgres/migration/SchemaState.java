@@ -21,6 +21,8 @@ record SchemaState(List<Applied> applied) {
             SELECT number, name, checksum, min_code FROM carillon.migration ORDER BY number
             """;
 
+    static final String NO_SUCH_TABLE = "42P01";
+
     /** One row of carillon.migration. */
     record Applied(int number, String name, String checksum, int minCode) {}
 
@@ -32,10 +34,24 @@ record SchemaState(List<Applied> applied) {
     static SchemaState read(Connection connection) throws SQLException {
         Session session = new Session(connection, 0);
         boolean exists = session.query(TABLE_EXISTS).first(row -> true).isPresent();
-        if (!exists) return new SchemaState(List.of());
-        return new SchemaState(session.query(APPLIED)
-                .list(row -> new Applied(
-                        row.integer("number"), row.text("name"), row.text("checksum"), row.integer("min_code"))));
+        return new SchemaState(exists ? applied(session) : List.of());
+    }
+
+    /**
+     * Reads the rows of a table that the catalog lists. While another process commits its creation, PostgreSQL may list
+     * the table but not yet find it by its name, because a session learns of a commit before it learns that its cached
+     * names are outdated. Such a table counts as missing: the migrator reads it again under the lock. An error inside a
+     * transaction is reported, because the transaction cannot continue after it.
+     */
+    private static List<Applied> applied(Session session) throws SQLException {
+        try {
+            return session.query(APPLIED)
+                    .list(row -> new Applied(
+                            row.integer("number"), row.text("name"), row.text("checksum"), row.integer("min_code")));
+        } catch (SQLException e) {
+            if (NO_SUCH_TABLE.equals(e.getSQLState()) && session.connection().getAutoCommit()) return List.of();
+            throw e;
+        }
     }
 
     /** Returns the number of the newest migration; 0 for an empty database. */
