@@ -37,6 +37,9 @@ import java.util.stream.Stream;
  * failure would stop it.
  */
 public final class CrashNode {
+    /** With this look-ahead a plan is written every ten seconds instead of every minute. */
+    static final TickPlanner PLANNER = TickPlanner.withLookAhead(Duration.ofSeconds(20));
+
     private CrashNode() {}
 
     /** Arguments: URL, user, password, the call, BEFORE or AFTER, and the handler of the node. */
@@ -48,8 +51,7 @@ public final class CrashNode {
         pool.setMaximumPoolSize(6);
         CrashPoint crashPoint = new CrashPoint(arguments[3], PortFaults.When.valueOf(arguments[4]));
         try (HikariDataSource source = new HikariDataSource(pool);
-                Storage storage =
-                        FaultyStorage.around(new PostgresStorage(source, TickPlanner.defaults()), crashPoint);
+                Storage storage = FaultyStorage.around(new PostgresStorage(source, PLANNER), crashPoint);
                 Engine engine = engine(storage, source, arguments[3], List.of(arguments[5]))) {
             engine.start();
             if (arguments[3].startsWith("newRuns.")) {
@@ -96,7 +98,7 @@ public final class CrashNode {
                         bound,
                         source::getConnection,
                         Listeners.none(),
-                        TickPlanner.defaults(),
+                        PLANNER,
                         new EngineParts.NodeIdentity(name, "here", 1, "test")),
                 NodeConfig.defaults()
                         .concurrency(4)

@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.run.NewRun;
-import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.SchedulePolicies;
@@ -86,7 +85,7 @@ class CrashPointsTest {
 
     private void crashAndFinish() throws Exception {
         DataSource source = database.pool(12);
-        try (Storage storage = new PostgresStorage(source, TickPlanner.defaults())) {
+        try (Storage storage = new PostgresStorage(source, CrashNode.PLANNER)) {
             storage.schedules().upsert(everySecond());
             for (Crash crash : workerCrashes) {
                 if (crash.point().startsWith("runs.")) storage.newRuns().enqueue(CrashNode.runs(crash.handler(), RUNS));

@@ -76,6 +76,15 @@ class BreakerTest {
                 .until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
                                 .number()
                         == 0);
+        // A node reports its counts every five seconds until it has learned that the breaker is open. Counts from
+        // before the opening must not meet the probe, which this test brings forward: the breaker has been open for
+        // seven of its thirty seconds, and no report came in during that time.
+        eventually().until(() -> fixture.query("""
+                        SELECT count(*) FROM carillon.lane l
+                         WHERE l.queue = 'partner' AND l.breaker_until - interval '23 s' < carillon.clock()
+                           AND NOT EXISTS (SELECT 1 FROM carillon.lane_attempt_stats s
+                                            WHERE s.queue = l.queue AND s.at > carillon.clock() - interval '7 s')
+                        """).number() == 1);
         int before = calls.get();
         down = false;
 
