@@ -165,7 +165,7 @@ public final class Engine implements AutoCloseable {
         heartbeat.register();
         permanentLoops().forEach(Loop::start);
         wakeupController.start(new WakeupController.WakeupHandlers(
-                this::handleSignal, lane -> hintLocally(lane, Instant.EPOCH), claimer::pollNow));
+                this::handleSignal, lane -> hintLocally(lane, Instant.EPOCH), claimer::pollAllNow));
         log.info(
                 "node started node={} name={} handlers={} slots={} wakeup={}",
                 node.id(),
@@ -256,7 +256,7 @@ public final class Engine implements AutoCloseable {
     private void clockSetBack() {
         log.warn("database clock was set back; reading due times again node={}", node.id());
         laneDueTimes.clear();
-        claimer.clockSetBack();
+        claimer.pollAllNow();
         gatePromoter.checkNow();
         planning.planNow();
     }

@@ -57,6 +57,7 @@ public final class Claimer extends Loop {
     private final BooleanSupplier listening;
     private volatile boolean claiming = true;
     private volatile boolean pollRequested = true;
+    private volatile boolean fullPollRequested;
     private volatile boolean hintPending;
     private boolean lastClaimedNewLanes;
     /** New work arrived while this node had no capacity. It is claimed before the backlog when there is capacity. */
@@ -93,7 +94,7 @@ public final class Claimer extends Loop {
      */
     private long reconcileRetryNanos = FIRST_RECONCILE_RETRY_NANOS;
 
-    private volatile Instant headFrom = Instant.MIN;
+    private Instant headFrom = Instant.MIN;
 
     public Claimer(
             Storage storage,
@@ -132,16 +133,20 @@ public final class Claimer extends Loop {
         wake();
     }
 
-    /** Polls soon because of a change without a known instant, and makes a full poll due. */
+    /** Polls soon because of a change without a known instant, and makes a full poll due within three seconds. */
     public void pollNow() {
         pollRequested = true;
         fullPolls.runSoon();
         wake();
     }
 
-    /** Starts a full poll, because instants that were read earlier may now be in the future. */
-    public void clockSetBack() {
-        headFrom = Instant.MIN;
+    /**
+     * Starts a full poll: a run may be ready before the instant at which ordinary polls begin to read. This happens
+     * after the database clock was set back, and if a run became visible later than it was ready while no hint could
+     * arrive.
+     */
+    public void pollAllNow() {
+        fullPollRequested = true;
         pollNow();
     }
 
@@ -265,7 +270,8 @@ public final class Claimer extends Loop {
         boolean intervalElapsed =
                 System.nanoTime() - lastPoll >= scaledPollInterval().toNanos();
         boolean scanning = lanesMayBeHidden && scans.isDue();
-        boolean fullPoll = !scanning && fullPolls.isDue();
+        boolean fullPoll = fullPollRequested || (!scanning && fullPolls.isDue());
+        fullPollRequested = false;
         lastPoll = System.nanoTime();
         if (fullPoll || scanning) laneDueTimes.removeIdleLanes();
         laneDueTimes.beginPoll();
@@ -321,11 +327,12 @@ public final class Claimer extends Loop {
     }
 
     /**
-     * Makes a reconciliation due. A claim that failed may have committed, and runs that were not passed on are still
-     * owned by this node.
+     * Makes a reconciliation and a full poll due. A claim that failed may have committed, and runs that were not passed
+     * on are still owned by this node.
      */
     @Override
     public void onFailure(Throwable failure) {
+        fullPollRequested = true;
         lastReconcile = overdueReconcileTime();
     }
 

@@ -29,7 +29,7 @@ public final class WakeupController {
     private static final Logger log = LoggerFactory.getLogger(WakeupController.class);
 
     /** The receivers of wake-ups: signals for all nodes, messages for this node only, and the request to poll. */
-    public record WakeupHandlers(Consumer<Signal> onSignal, Consumer<Lane> onMessage, Runnable pollNow) {}
+    public record WakeupHandlers(Consumer<Signal> onSignal, Consumer<Lane> onMessage, Runnable pollAll) {}
 
     private final WakeChannel channel;
     private final DatabaseClock clock;
@@ -98,7 +98,7 @@ public final class WakeupController {
                 next.mode().text());
         wakeup = next;
         startReceiving();
-        handlers.pollNow().run();
+        handlers.pollAll().run();
     }
 
     private void startReceiving() {
@@ -109,7 +109,7 @@ public final class WakeupController {
                     message -> handlers.onMessage().accept(new Lane(message.queue(), message.project())));
         } else if (wakeup.mode() == Wakeup.Mode.NOTIFY) {
             NotifyReceiver opened =
-                    new NotifyReceiver(channel, handlers.onSignal(), wakeupSender, senderId, handlers.pollNow());
+                    new NotifyReceiver(channel, handlers.onSignal(), wakeupSender, senderId, handlers.pollAll());
             opened.onListeningChanged(this::applyPollBounds);
             receiver = opened;
             opened.start();
@@ -143,7 +143,7 @@ public final class WakeupController {
             case QUEUE, HTTP -> pollInterval.setBounds(wakeup.pollMax(), wakeup.pollMax());
             case POLLING -> pollInterval.setBounds(wakeup.pollMin(), wakeup.pollMax());
         }
-        handlers.pollNow().run();
+        handlers.pollAll().run();
     }
 
     private void send(List<Signal> signals) {
