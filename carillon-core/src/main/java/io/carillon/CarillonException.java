@@ -3,8 +3,9 @@ package io.carillon;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The only exception type of Carillon. {@link #code()} is stable for programs. The message says what is wrong, with the
- * value, and what to do.
+ * The exception of Carillon for everything except a cron expression that cannot be parsed, which is a {@link
+ * CronSyntaxException}. {@link #code()} is stable for programs. The message says what is wrong, with the value, and
+ * what to do.
  */
 public class CarillonException extends RuntimeException {
     private static final long serialVersionUID = 1L;

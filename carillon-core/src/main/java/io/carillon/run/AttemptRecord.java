@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param startedAt null if the start is not known
  * @param outcome how the attempt ended, such as {@code failed} or {@code timed-out}
  * @param error null if the attempt did not fail
- * @param pause the delay before the next attempt; null if there was none
+ * @param retryDelay the delay before the next attempt; null if there was none
  * @param log null if the handler wrote no log
  * @param delivery the target's description of its delivery; null if there is none
  */
@@ -22,6 +22,6 @@ public record AttemptRecord(
         Instant endedAt,
         String outcome,
         @Nullable String error,
-        @Nullable Duration pause,
+        @Nullable Duration retryDelay,
         @Nullable String log,
         @Nullable String delivery) {}

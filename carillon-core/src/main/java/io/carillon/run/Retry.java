@@ -87,18 +87,18 @@ public final class Retry {
     }
 
     /** Returns the longest delay after this many failures, at least 1. */
-    public Duration longestPause(int failures) {
+    public Duration longestDelay(int failures) {
         double millis = Math.min(
                 (double) cap.toMillis(), (double) first.toMillis() * Math.pow(factor, Math.max(0, failures - 1)));
         return Duration.ofMillis((long) millis);
     }
 
     /**
-     * Returns a random delay between zero and {@link #longestPause} (full jitter), so that runs that failed together
+     * Returns a random delay between zero and {@link #longestDelay} (full jitter), so that runs that failed together
      * are not retried together.
      */
-    public Duration pause(int failures, RandomGenerator random) {
-        return Duration.ofMillis(random.nextLong(longestPause(failures).toMillis() + 1));
+    public Duration delay(int failures, RandomGenerator random) {
+        return Duration.ofMillis(random.nextLong(longestDelay(failures).toMillis() + 1));
     }
 
     @Override

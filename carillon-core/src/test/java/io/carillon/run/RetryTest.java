@@ -23,7 +23,7 @@ class RetryTest {
         Retry retry = Retry.defaults();
 
         List<Long> seconds = IntStream.rangeClosed(1, 12)
-                .mapToObj(n -> retry.longestPause(n).toSeconds())
+                .mapToObj(n -> retry.longestDelay(n).toSeconds())
                 .toList();
 
         assertThat(retry.attempts()).isEqualTo(8);
@@ -46,11 +46,11 @@ class RetryTest {
                     .attempts(1 + random.nextInt(10_000));
             int failures = random.nextBoolean() ? 1 + random.nextInt(20) : random.nextInt(Integer.MAX_VALUE);
 
-            Duration longest = retry.longestPause(failures);
-            Duration pause = retry.pause(failures, random);
+            Duration longest = retry.longestDelay(failures);
+            Duration pause = retry.delay(failures, random);
 
             assertThat(longest).isBetween(Duration.ZERO, retry.cap());
-            assertThat(longest).isLessThanOrEqualTo(retry.longestPause(Math.min(failures, 1_000_000) + 1));
+            assertThat(longest).isLessThanOrEqualTo(retry.longestDelay(Math.min(failures, 1_000_000) + 1));
             assertThat(pause).isBetween(Duration.ZERO, longest);
         });
     }
@@ -61,7 +61,7 @@ class RetryTest {
         Random random = new Random(7);
 
         List<Long> pauses = IntStream.range(0, 2_000)
-                .mapToObj(i -> retry.pause(1, random).toMillis())
+                .mapToObj(i -> retry.delay(1, random).toMillis())
                 .toList();
 
         // Full jitter: each tenth of the range gets its share.
@@ -75,9 +75,9 @@ class RetryTest {
     void a_first_delay_of_zero_stays_zero() {
         Retry retry = Retry.exponential(Duration.ZERO);
 
-        assertThat(retry.longestPause(1)).isZero();
-        assertThat(retry.longestPause(Integer.MAX_VALUE)).isZero();
-        assertThat(retry.pause(5_000, new Random(1))).isZero();
+        assertThat(retry.longestDelay(1)).isZero();
+        assertThat(retry.longestDelay(Integer.MAX_VALUE)).isZero();
+        assertThat(retry.delay(5_000, new Random(1))).isZero();
     }
 
     @ParameterizedTest

@@ -119,7 +119,7 @@ class WebhookRunsTest {
                 .as("requests; the second is held back")
                 .hasSize(1);
         assertThat(heard).containsExactly("default SLOW_DOWN", "default HELD_BACK");
-        assertThat(carillon.runs().attempts(slowed).get(0).pause()).isEqualTo(Duration.ofMinutes(10));
+        assertThat(carillon.runs().attempts(slowed).get(0).retryDelay()).isEqualTo(Duration.ofMinutes(10));
         assertThat(carillon.runs().get(second).orElseThrow().failures()).isZero();
         assertThat(carillon.runs().attempts(second).get(0).outcome()).isEqualTo("snoozed");
     }

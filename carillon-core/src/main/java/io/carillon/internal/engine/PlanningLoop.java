@@ -25,19 +25,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates ticks ahead of time. Every node plans. A write succeeds only if the schedule is unchanged, so the first node
- * wins and the others write nothing. The same rule holds in leader mode: a leader that has lost the planning token and
- * does not know it writes nothing either.
+ * wins and the others write nothing. The same rule holds in leader mode, so a leader that lost the planning
+ * token without knowing it does no harm.
  */
 final class PlanningLoop extends Loop {
     private static final Logger log = LoggerFactory.getLogger(PlanningLoop.class);
     private static final int BATCH = 500;
 
-    /** A dead leader is replaced within this lease and {@link #ELECTION_INTERVAL} together, which is less than 5 s. */
+    /** A dead leader is replaced within this lease and {@link #TOKEN_INTERVAL} together, which is less than 5 s. */
     private static final Duration LEASE = Duration.ofSeconds(3);
 
-    private static final Duration ELECTION_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration TOKEN_INTERVAL = Duration.ofSeconds(1);
 
-    private static final Duration ELECTION_PAUSE = Duration.ofSeconds(2);
+    private static final Duration TOKEN_PAUSE = Duration.ofSeconds(2);
 
     /** A full round finds schedules whose transaction committed later than this after it read the clock. */
     private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
@@ -50,11 +50,11 @@ final class PlanningLoop extends Loop {
     private final BiConsumer<Lane, Instant> hint;
     private final Supplier<Duration> interval;
     private final ScheduleListener scheduleListener;
-    private @Nullable Supplier<UUID> leaderCandidate;
+    private @Nullable Supplier<UUID> tokenCandidate;
     private volatile boolean leading;
     private volatile Consumer<TickPlan> onPlanned = plan -> {};
     private boolean first = true;
-    private long electionPausedUntil = System.nanoTime();
+    private long tokenPausedUntil = System.nanoTime();
     /** Full rounds find schedules that changed without being seen by the incremental rounds. */
     private final CostLimitedTimer fullRounds = new CostLimitedTimer(Duration.ofSeconds(1));
     /** The rounds of this node left no schedule due before this instant. */
@@ -80,7 +80,7 @@ final class PlanningLoop extends Loop {
 
     /** Makes this loop plan only while this node holds the planning token. Must be called before the start. */
     void planOnlyAsLeader(Supplier<UUID> node) {
-        leaderCandidate = node;
+        tokenCandidate = node;
     }
 
     /** Sets the action that runs for each plan that was written. */
@@ -101,9 +101,9 @@ final class PlanningLoop extends Loop {
 
     @Override
     public void runRound() throws InterruptedException {
-        Supplier<UUID> node = leaderCandidate;
+        Supplier<UUID> node = tokenCandidate;
         if (node != null) {
-            tryToLead(node.get());
+            tryToHoldToken(node.get());
             return;
         }
         plan();
@@ -122,31 +122,31 @@ final class PlanningLoop extends Loop {
      */
     @Override
     public void onFailure(Throwable failure) {
-        Supplier<UUID> node = leaderCandidate;
+        Supplier<UUID> node = tokenCandidate;
         if (node == null || !leading) return;
         leading = false;
-        electionPausedUntil = System.nanoTime() + ELECTION_PAUSE.toNanos();
+        tokenPausedUntil = System.nanoTime() + TOKEN_PAUSE.toNanos();
         log.warn("planning failed; planning token released node={}", node.get());
-        plans.releaseLeadership(node.get());
+        plans.releaseToken(node.get());
     }
 
-    private void tryToLead(UUID node) throws InterruptedException {
-        if (System.nanoTime() - electionPausedUntil < 0) {
-            sleep(ELECTION_INTERVAL.toNanos());
+    private void tryToHoldToken(UUID node) throws InterruptedException {
+        if (System.nanoTime() - tokenPausedUntil < 0) {
+            sleep(TOKEN_INTERVAL.toNanos());
             return;
         }
-        boolean held = plans.acquireLeadership(node, LEASE);
+        boolean held = plans.acquireToken(node, LEASE);
         if (held != leading) log.info(held ? "planning token acquired node={}" : "planning token lost node={}", node);
         leading = held;
         if (held) plan();
         if (held && moreZones) return;
-        sleep(ELECTION_INTERVAL.toNanos());
+        sleep(TOKEN_INTERVAL.toNanos());
     }
 
     @Override
     public void onEnd() {
-        Supplier<UUID> node = leaderCandidate;
-        if (node != null) plans.releaseLeadership(node.get());
+        Supplier<UUID> node = tokenCandidate;
+        if (node != null) plans.releaseToken(node.get());
     }
 
     /** Returns whether the last round left schedules with older zone rules that the next round can replan. */

@@ -52,7 +52,7 @@ public final class OutcomeDecider {
     }
 
     private static Duration retryDelay(Attempt attempt, Retry retry, RandomGenerator random) {
-        return retry.pause(attempt.counts().failures() + 1, random);
+        return retry.delay(attempt.counts().failures() + 1, random);
     }
 
     private static Duration bounded(Duration delay) {

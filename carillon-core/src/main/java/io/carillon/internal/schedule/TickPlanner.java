@@ -69,8 +69,8 @@ public final class TickPlanner {
      */
     public TickPlan plan(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now, long lateSchedules) {
         When when = schedule.definition().when();
-        MissedResolution resolution =
-                new MissedResolution(schedule, lateTicks, now, stableOffset(schedule, spread(lateSchedules)));
+        MissedDecider resolution =
+                new MissedDecider(schedule, lateTicks, now, stableOffset(schedule, spread(lateSchedules)));
         List<TickPlan.Tick> ticks = new ArrayList<>(resolution.newTicks());
         List<TickPlan.LedgerGap> gaps = new ArrayList<>(resolution.gaps());
         Instant cursor = resolution.cursor();

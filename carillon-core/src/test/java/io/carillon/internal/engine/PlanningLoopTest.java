@@ -56,13 +56,13 @@ class PlanningLoopTest {
         }
 
         @Override
-        public boolean acquireLeadership(UUID node, Duration lease) {
-            return recordCall("acquireLeadership", true);
+        public boolean acquireToken(UUID node, Duration lease) {
+            return recordCall("acquireToken", true);
         }
 
         @Override
-        public void releaseLeadership(UUID node) {
-            recordCall("releaseLeadership", true);
+        public void releaseToken(UUID node) {
+            recordCall("releaseToken", true);
             leadershipReleased.countDown();
         }
 
@@ -240,14 +240,14 @@ class PlanningLoopTest {
         synchronized (store.calls) {
             assertThat(store.calls.subList(0, 7))
                     .containsExactly(
-                            "acquireLeadership",
+                            "acquireToken",
                             "hasWork",
                             "updatePauses",
                             "due",
                             "adaptIntervals",
                             "replanChangedZones",
-                            "releaseLeadership");
-            assertThat(store.calls.stream().filter("acquireLeadership"::equals))
+                            "releaseToken");
+            assertThat(store.calls.stream().filter("acquireToken"::equals))
                     .as("it does not try to acquire the token again immediately")
                     .hasSize(1);
         }

@@ -144,7 +144,7 @@ class OutcomeDeciderTest {
                     .isInstanceOfSatisfying(
                             Transition.Retry.class,
                             retry -> assertThat(retry.delay())
-                                    .isBetween(Duration.ZERO, policy.longestPause(failures + 1)));
+                                    .isBetween(Duration.ZERO, policy.longestDelay(failures + 1)));
         });
     }
 

@@ -195,7 +195,7 @@ class OutcomesTest {
         assertThat(run.failures()).isEqualTo(1);
         assertThat(carillon.runs().attempts(run.id()))
                 .singleElement()
-                .satisfies(attempt -> assertThat(attempt.pause()).isEqualTo(Duration.ofMillis(1)));
+                .satisfies(attempt -> assertThat(attempt.retryDelay()).isEqualTo(Duration.ofMillis(1)));
     }
 
     @Test
@@ -206,7 +206,7 @@ class OutcomesTest {
 
         eventually().until(() -> carillon.runs().attempts(id).size() == 1);
 
-        assertThat(carillon.runs().attempts(id).get(0).pause()).isEqualTo(Duration.ofDays(365));
+        assertThat(carillon.runs().attempts(id).get(0).retryDelay()).isEqualTo(Duration.ofDays(365));
         assertThat(carillon.runs().get(id).map(Run::state)).contains(RunState.WAITING);
         assertThat(carillon.runs().explain(id))
                 .hasValueSatisfying(why -> assertThat(why.summary()).contains("ready at"));

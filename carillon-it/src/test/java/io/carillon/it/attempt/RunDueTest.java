@@ -116,8 +116,8 @@ class RunDueTest {
 
         for (int failure = 1; failure < 6; failure++) {
             assertThat(carillon.runDue(BUDGET)).isEqualTo(new RunDueResult(1, 1));
-            Duration pause = carillon.runs().attempts(id).get(failure - 1).pause();
-            assertThat(pause).isBetween(Duration.ZERO, retry.longestPause(failure));
+            Duration pause = carillon.runs().attempts(id).get(failure - 1).retryDelay();
+            assertThat(pause).isBetween(Duration.ZERO, retry.longestDelay(failure));
             if (pause.isZero()) continue;
             clock.advance(pause.minusMillis(1));
             assertThat(carillon.runDue(BUDGET))

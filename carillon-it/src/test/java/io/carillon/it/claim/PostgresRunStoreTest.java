@@ -46,7 +46,7 @@ class PostgresRunStoreTest extends RunStoreContract {
         // The runs of the other handler come first in every order: by name, due time and node deaths.
         FIXTURE.database().execute("""
                 UPDATE carillon.run
-                   SET parked = 'suspect', ready_at = 'infinity',
+                   SET parked = 'isolated', ready_at = 'infinity',
                        node_deaths = CASE target_name WHEN 'a.other' THEN 2 ELSE 4 END,
                        due_at = CASE target_name WHEN 'a.other' THEN due_at - interval '1 hour' ELSE due_at END
                 """);

@@ -318,14 +318,14 @@ abstract class RunStoreContract extends StoreContract {
 
     @Test
     void an_isolated_run_that_is_handed_back_stays_isolated() {
-        RunId id = suspect();
+        RunId id = isolatedRun();
         UUID node = node();
         Attempt isolated =
                 storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)).orElseThrow();
 
         storage().runs().handBack(node, List.of(isolated));
 
-        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        assertThat(get(id).details().parked()).isEqualTo("isolated");
         assertThat(claim(node, 5)).isEmpty();
         assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
                 .hasValueSatisfying(again -> assertThat(again.run()).isEqualTo(id));
@@ -333,7 +333,7 @@ abstract class RunStoreContract extends StoreContract {
 
     @Test
     void an_isolated_run_is_claimed_separately_and_only_by_a_node_with_its_handler() {
-        List<RunId> two = List.of(suspect(), suspect());
+        List<RunId> two = List.of(isolatedRun(), isolatedRun());
         UUID node = node();
 
         assertThat(claim(node, 5)).isEmpty();
@@ -354,7 +354,7 @@ abstract class RunStoreContract extends StoreContract {
 
     @Test
     void an_isolated_run_of_a_paused_lane_waits_and_a_dead_node_gets_none() {
-        suspect();
+        isolatedRun();
         UUID dead = node();
         storage().nodes().retire(dead);
         assertThat(storage().runs().claimOneIsolated(dead, Set.of(RunSpec.HANDLER)))
@@ -370,7 +370,7 @@ abstract class RunStoreContract extends StoreContract {
 
     @Test
     void a_run_that_ends_its_attempt_is_no_longer_isolated() {
-        RunId id = suspect();
+        RunId id = isolatedRun();
         UUID node = node();
         Attempt attempt =
                 storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)).orElseThrow();
@@ -383,7 +383,7 @@ abstract class RunStoreContract extends StoreContract {
     }
 
     /** Returns a run that waits for isolation. */
-    RunId suspect() {
+    RunId isolatedRun() {
         RunId id = enqueue(RunSpec.mail());
         UUID doomed = node();
         claimOne(doomed);

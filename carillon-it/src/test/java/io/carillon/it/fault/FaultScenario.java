@@ -86,7 +86,7 @@ final class FaultScenario {
                 try {
                     work(engine, real, database);
                 } finally {
-                    portFaults.arm(Set.of("nodes.retire", "subscription.close", "plans.releaseLeadership"), 1);
+                    portFaults.arm(Set.of("nodes.retire", "subscription.close", "plans.releaseToken"), 1);
                     engine.close();
                 }
             }
@@ -110,7 +110,7 @@ final class FaultScenario {
 
         // By now every call that these runs cause has failed; only the death of this node is left to test.
         Set<String> expected = new java.util.TreeSet<>(points);
-        expected.removeAll(Set.of("nodes.register", "nodes.retire", "subscription.close", "plans.releaseLeadership"));
+        expected.removeAll(Set.of("nodes.register", "nodes.retire", "subscription.close", "plans.releaseToken"));
         // A leader waits for two seconds after each planning failure.
         await().atMost(Duration.ofSeconds(90))
                 .pollInterval(Duration.ofSeconds(1))

@@ -57,7 +57,7 @@ class PortFaultsTest {
     private static final Set<String> CALLED_ON_LOCKED_ROWS = Set.of("runs.applyUnlocked");
 
     /** Called only if one node plans for the cluster. */
-    private static final Set<String> CALLED_BY_LEADERS = Set.of("plans.acquireLeadership", "plans.releaseLeadership");
+    private static final Set<String> CALLED_BY_LEADERS = Set.of("plans.acquireToken", "plans.releaseToken");
 
     @Test
     void every_loop_continues_and_no_run_is_lost_or_duplicated() throws Exception {

@@ -353,12 +353,12 @@ abstract class GateStoreContract extends StoreContract {
     @Test
     void an_isolated_run_without_a_handler_occupies_no_slot_until_a_node_has_the_handler() {
         UUID other = node("other.work");
-        RunId suspect = enqueue(RunSpec.mail().concurrencyKey("shop", 1));
+        RunId isolated = enqueue(RunSpec.mail().concurrencyKey("shop", 1));
         advance(SECOND);
         RunId next = enqueue(RunSpec.mail().withHandler("other.work").concurrencyKey("shop", 1));
         UUID node = node();
         passGates();
-        assertThat(runs(claim(node, 9))).containsExactly(suspect);
+        assertThat(runs(claim(node, 9))).containsExactly(isolated);
         declareDeadTwice(node);
 
         passGates();
@@ -376,7 +376,7 @@ abstract class GateStoreContract extends StoreContract {
                 .isEmpty();
         assertThat(storage().runs().claimOneIsolated(successor, java.util.Set.of(RunSpec.HANDLER)))
                 .map(Attempt::run)
-                .contains(suspect);
+                .contains(isolated);
     }
 
     @Test

@@ -181,12 +181,12 @@ abstract class LaneLimitContract extends StoreContract {
         storage().nodes().rescue(3);
 
         assertThat(claimLimited(successor, 9).attempts()).isEmpty();
-        Attempt suspect = storage()
+        Attempt isolated = storage()
                 .runs()
                 .claimOneIsolated(successor, Set.of(RunSpec.HANDLER))
                 .orElseThrow();
         assertThat(claimLimited(successor, 9).attempts()).isEmpty();
-        apply(successor, suspect, complete());
+        apply(successor, isolated, complete());
         assertThat(claimLimited(successor, 9).attempts()).hasSize(1);
     }
 

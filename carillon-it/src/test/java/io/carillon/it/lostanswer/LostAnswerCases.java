@@ -107,8 +107,8 @@ final class LostAnswerCases extends LostCases {
                 entry("NodeRepository.UNPARK_ALL", this::wakeUnknownHandlers),
                 entry("PostgresStorage.ENSURE_PROJECT", this::ensureProject),
                 entry("RunRepository.CLAIM", this::claim),
-                entry("RunRepository.CLAIM_SUSPECTS", this::claimSuspect),
-                entry("RunRepository.RECORD_ISOLATION", this::claimSuspect),
+                entry("RunRepository.CLAIM_ISOLATED", this::claimIsolated),
+                entry("RunRepository.RECORD_ISOLATION", this::claimIsolated),
                 entry("RunRepository.HAND_BACK", this::handBack),
                 entry("RunRepository.PARK_RUNNING", this::parkRunning),
                 entry("RunRepository.RELEASE_WITHOUT_HANDLER", this::passOn),
@@ -523,8 +523,8 @@ final class LostAnswerCases extends LostCases {
         assertThat(storage().runs().handBackRows(node, held)).isEqualTo(1);
     }
 
-    private LostAnswer claimSuspect() {
-        RunId id = suspect();
+    private LostAnswer claimIsolated() {
+        RunId id = isolatedRun();
         UUID node = node();
         return LostAnswer.of(() -> faultyStorage.runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)), answer -> {
             assertThat(answer).isEqualTo(java.util.Optional.empty());

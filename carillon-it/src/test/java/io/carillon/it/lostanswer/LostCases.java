@@ -67,7 +67,7 @@ abstract class LostCases extends PlanningContract {
     }
 
     /** Returns an isolated run: both nodes that executed it died. */
-    RunId suspect() {
+    RunId isolatedRun() {
         ClaimedAttempt held = claimNewRun();
         declareDeadTwice(held.node());
         return held.run();

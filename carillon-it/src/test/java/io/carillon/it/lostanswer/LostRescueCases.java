@@ -28,7 +28,7 @@ final class LostRescueCases extends LostCases {
     @Override
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.of(
-                "NodeRepository.PARK_SUSPECTS", this::setAside,
+                "NodeRepository.PARK_ISOLATED", this::setAside,
                 "RunRepository.REWRITE_CLAIM_RECORDS", this::rewriteNotes,
                 "LostLeaseRescuer.DELETE_CLAIM_RECORDS", this::release,
                 "LostLeaseRescuer.SAVE_DEATH_ANALYSIS", this::quarantine,
@@ -39,8 +39,8 @@ final class LostRescueCases extends LostCases {
 
     private LostAnswer setAside() {
         UUID last = node();
-        RunId id = suspect();
-        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        RunId id = isolatedRun();
+        assertThat(get(id).details().parked()).isEqualTo("isolated");
         storage().nodes().declareDead(last, 0, "test");
         return LostAnswer.of(() -> faultyStorage.nodes().rescue(3), answer -> {
             assertThat(get(id).details().parked()).isEqualTo("no-handler");
@@ -63,7 +63,7 @@ final class LostRescueCases extends LostCases {
     }
 
     private LostAnswer quarantine() {
-        RunId id = suspect();
+        RunId id = isolatedRun();
         UUID node = node();
         assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
                 .isPresent();

@@ -179,18 +179,18 @@ final class LostScheduleCases extends LostCases {
 
     private LostAnswer lead() {
         UUID node = node();
-        return LostAnswer.of(() -> faultyStorage.plans().acquireLeadership(node, SECOND), answer -> {
+        return LostAnswer.of(() -> faultyStorage.plans().acquireToken(node, SECOND), answer -> {
             assertThat(answer).isEqualTo(true);
-            assertThat(storage().plans().acquireLeadership(node(), SECOND)).isFalse();
+            assertThat(storage().plans().acquireToken(node(), SECOND)).isFalse();
         });
     }
 
     private LostAnswer stepDown() {
         UUID node = node();
-        storage().plans().acquireLeadership(node, SECOND);
+        storage().plans().acquireToken(node, SECOND);
         return LostAnswer.of(
-                call(() -> faultyStorage.plans().releaseLeadership(node)),
-                answer -> assertThat(storage().plans().acquireLeadership(node(), SECOND))
+                call(() -> faultyStorage.plans().releaseToken(node)),
+                answer -> assertThat(storage().plans().acquireToken(node(), SECOND))
                         .isTrue());
     }
 

@@ -94,7 +94,7 @@ class RollingUpgradeTest {
         assertThat(fixture.query("SELECT state, sum(failures), sum(crashes) FROM carillon.run_history GROUP BY 1")
                         .rows())
                 .containsExactly(List.of("succeeded", "0", "0"));
-        assertThat(longestPause()).as("the longest time without a start").isLessThan(Duration.ofSeconds(5));
+        assertThat(longestDelay()).as("the longest time without a start").isLessThan(Duration.ofSeconds(5));
         assertThat(HistoryChecker.check(History.of(recorder.events()))).isEmpty();
     }
 
@@ -123,7 +123,7 @@ class RollingUpgradeTest {
                 .migrate(database.dataSource());
     }
 
-    private Duration longestPause() {
+    private Duration longestDelay() {
         List<Long> sorted = starts.stream().sorted().toList();
         long longest = 0;
         for (int i = 1; i < sorted.size(); i++) longest = Math.max(longest, sorted.get(i) - sorted.get(i - 1));

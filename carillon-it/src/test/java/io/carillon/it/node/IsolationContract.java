@@ -33,7 +33,7 @@ abstract class IsolationContract extends StoreContract {
 
         declareDeadTwice(node);
 
-        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        assertThat(get(id).details().parked()).isEqualTo("isolated");
         assertThat(storage().lanes().readQueueHead(java.time.Instant.MIN).isolatedRunsWaiting())
                 .isTrue();
         assertThat(claim(survivor, 9)).isEmpty();
@@ -52,7 +52,7 @@ abstract class IsolationContract extends StoreContract {
         assertThat(storage().lanes().readQueueHead(java.time.Instant.MIN).isolatedRunsWaiting())
                 .isFalse();
         UUID successor = node();
-        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        assertThat(get(id).details().parked()).isEqualTo("isolated");
         assertThat(claim(successor, 9)).isEmpty();
         assertThat(storage().runs().claimOneIsolated(successor, java.util.Set.of(RunSpec.HANDLER)))
                 .isPresent();
@@ -73,7 +73,7 @@ abstract class IsolationContract extends StoreContract {
         declareDead(second);
         rescue();
 
-        assertThat(ids).allSatisfy(id -> assertThat(get(id).details().parked()).isEqualTo("suspect"));
+        assertThat(ids).allSatisfy(id -> assertThat(get(id).details().parked()).isEqualTo("isolated"));
     }
 
     @Test
@@ -87,7 +87,7 @@ abstract class IsolationContract extends StoreContract {
             rescue();
         }
 
-        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        assertThat(get(id).details().parked()).isEqualTo("isolated");
     }
 
     @Test
@@ -171,7 +171,7 @@ abstract class IsolationContract extends StoreContract {
         for (int crash = 1; crash <= 3; crash++) {
             assertThat(get(id).crashes()).isEqualTo(crash - 1);
             UUID next = node();
-            Attempt alone = suspect(next).orElseThrow();
+            Attempt alone = isolatedRun(next).orElseThrow();
             assertThat(alone.counts().crashes()).isEqualTo(crash - 1);
             assertThat(alone.counts().nodeDeaths()).isEqualTo(crash + 1);
             declareDead(next);
@@ -187,7 +187,7 @@ abstract class IsolationContract extends StoreContract {
         assertThat(storage().runAdmin().attempts(PROJECT, id)).hasSize(4);
     }
 
-    private Optional<Attempt> suspect(UUID node) {
+    private Optional<Attempt> isolatedRun(UUID node) {
         return storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER));
     }
 
@@ -199,7 +199,7 @@ abstract class IsolationContract extends StoreContract {
             claim(node, 5);
             declareDead(node);
             rescue();
-            for (Optional<Attempt> alone = suspect(node()); alone.isPresent(); alone = suspect(node()))
+            for (Optional<Attempt> alone = isolatedRun(node()); alone.isPresent(); alone = isolatedRun(node()))
                 apply(owner(alone.get()), alone.get(), new Transition.Snooze(Duration.ZERO));
         }
 
@@ -217,7 +217,7 @@ abstract class IsolationContract extends StoreContract {
         enqueue(RunSpec.mail(), 2);
         for (int death = 1; death <= 4; death++) {
             UUID busy = node();
-            assertThat(suspect(busy)).map(Attempt::run).contains(id);
+            assertThat(isolatedRun(busy)).map(Attempt::run).contains(id);
             List<Attempt> company = claim(busy, 1);
             declareDead(busy);
             rescue();
@@ -229,12 +229,12 @@ abstract class IsolationContract extends StoreContract {
 
         UUID proven = node();
         storage().runs().markLongRunning(proven, claim(proven, 2));
-        assertThat(suspect(proven)).map(Attempt::run).contains(id);
+        assertThat(isolatedRun(proven)).map(Attempt::run).contains(id);
         declareDead(proven);
         rescue();
 
         assertThat(get(id).crashes())
-                .as("beside long-running runs, which are not suspected")
+                .as("beside long-running runs, which are not isolated")
                 .isEqualTo(1);
     }
 

@@ -113,7 +113,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         RunId id = enqueue(RunSpec.mail());
         UUID process = UUID.randomUUID();
         FIXTURE.database()
-                .execute(("UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity'"
+                .execute(("UPDATE carillon.run SET parked = 'isolated', node_deaths = 4, ready_at = 'infinity'"
                                 + " WHERE id = '%s'")
                         .formatted(id.value()));
         assertThat(storage().runs().claimOneIsolated(process, Set.of(RunSpec.HANDLER), Duration.ofMinutes(1)))
@@ -175,7 +175,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
     private RunId isolated(UUID node) {
         RunId id = enqueue(RunSpec.mail());
         FIXTURE.database()
-                .execute(("UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity'"
+                .execute(("UPDATE carillon.run SET parked = 'isolated', node_deaths = 4, ready_at = 'infinity'"
                                 + " WHERE id = '%s'")
                         .formatted(id.value()));
         assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
@@ -278,13 +278,13 @@ class PostgresNodeStoreTest extends NodeStoreContract {
 
     @Test
     void a_claim_does_not_wait_for_a_locked_isolated_run() throws Exception {
-        RunId suspect = isolated(node());
+        RunId isolated = isolated(node());
         FIXTURE.database().execute("UPDATE carillon.run SET owner = NULL, started_at = NULL");
         UUID node = node();
         try (Connection connection = FIXTURE.open();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
-            statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(suspect.value()));
+            statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(isolated.value()));
             assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
                     .isEmpty();
             connection.rollback();
@@ -293,7 +293,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
 
         assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
                 .map(Attempt::run)
-                .contains(suspect);
+                .contains(isolated);
     }
 
     @Test

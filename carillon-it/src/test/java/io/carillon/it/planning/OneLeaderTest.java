@@ -60,7 +60,7 @@ class OneLeaderTest {
                 try {
                     await().atMost(Duration.ofSeconds(30))
                             .until(() -> members.stream()
-                                    .allMatch(member -> member.calls.countOf("plans.acquireLeadership") >= 3));
+                                    .allMatch(member -> member.calls.countOf("plans.acquireToken") >= 3));
                     List<Member> planners = members.stream()
                             .filter(member -> member.planned() > 0)
                             .toList();

@@ -26,7 +26,7 @@ class PlanningTokenTest extends PlanningContract {
     }
 
     private boolean lead(UUID node) {
-        return storage().plans().acquireLeadership(node, LEASE);
+        return storage().plans().acquireToken(node, LEASE);
     }
 
     private long epoch() {
@@ -42,7 +42,7 @@ class PlanningTokenTest extends PlanningContract {
                 6,
                 thread -> (thread % 2 == 0 ? storage() : fixture().secondStorage())
                         .plans()
-                        .acquireLeadership(nodes.get(thread), LEASE));
+                        .acquireToken(nodes.get(thread), LEASE));
 
         assertThat(leads.stream().filter(held -> held)).hasSize(1);
         assertThat(epoch()).isEqualTo(1);
@@ -83,9 +83,9 @@ class PlanningTokenTest extends PlanningContract {
         UUID other = node();
         lead(one);
 
-        storage().plans().releaseLeadership(other);
+        storage().plans().releaseToken(other);
         assertThat(lead(other)).isFalse();
-        storage().plans().releaseLeadership(one);
+        storage().plans().releaseToken(one);
         assertThat(lead(other)).isTrue();
     }
 

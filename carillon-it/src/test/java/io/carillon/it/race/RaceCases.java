@@ -83,7 +83,7 @@ final class RaceCases extends RaceCaseList {
         add(
                 statement,
                 (fixture, through, sender) -> ended(through, OTHER, fixture.ended(sender, transition)),
-                SUSPECT_DIED_ALONE);
+                ISOLATED_DIED_ALONE);
     }
 
     /** Writes endings as the executor does: it sends endings again whose rows stayed locked. */
@@ -105,7 +105,7 @@ final class RaceCases extends RaceCaseList {
                 through.runs().claim(RaceFixture.request(sender)).attempts());
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, WAITING, CANCEL_DUE, LANE, PAUSED_LANE, LIMITED, RATED, KEYED);
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, TICKS, OVERLAP_CANCEL_IDLE);
-        for (String statement : List.of("RunRepository.CLAIM_SUSPECTS", "RunRepository.RECORD_ISOLATION"))
+        for (String statement : List.of("RunRepository.CLAIM_ISOLATED", "RunRepository.RECORD_ISOLATION"))
             skipping(
                     Skip.ANY,
                     statement,
@@ -115,8 +115,8 @@ final class RaceCases extends RaceCaseList {
                                     .claimOneIsolated(RaceFixture.newNode(sender), Set.of(RunSpec.HANDLER))
                                     .stream()
                                     .toList()),
-                    SUSPECT,
-                    SUSPECT_DIED_ALONE);
+                    ISOLATED,
+                    ISOLATED_DIED_ALONE);
         add(
                 "RunRepository.HAND_BACK",
                 (fixture, through, sender) -> through.runs().handBack(OWNER, fixture.attempts(sender)),
@@ -184,7 +184,7 @@ final class RaceCases extends RaceCaseList {
                         () -> through.nodes().register(RaceFixture.info(RaceFixture.newNode(sender), RunSpec.HANDLER))),
                 DUE_RESCUE,
                 NO_HANDLER);
-        rescuing(Skip.PART, 3, "NodeRepository.PARK_SUSPECTS", SUSPECT_WITHOUT_HANDLER);
+        rescuing(Skip.PART, 3, "NodeRepository.PARK_ISOLATED", ISOLATED_WITHOUT_HANDLER);
         // A rescue that skips a run does not mark its dead node as rescued, so the next heartbeat finds the node again.
         rescuing(
                 Skip.ROW,
@@ -193,13 +193,13 @@ final class RaceCases extends RaceCaseList {
                 ORPHANED,
                 ORPHANED_A_MINUTE_AGO,
                 LEASE_EXPIRED,
-                SUSPECT_DIED_ALONE);
-        rescuing(Skip.ROW, 1, "LostLeaseRescuer.QUARANTINE", SUSPECT_DIED_ALONE);
+                ISOLATED_DIED_ALONE);
+        rescuing(Skip.ROW, 1, "LostLeaseRescuer.QUARANTINE", ISOLATED_DIED_ALONE);
         for (String statement : List.of(
                 "LostLeaseRescuer.SAVE_DEATH_ANALYSIS",
                 "LostLeaseRescuer.DELETE_CLAIM_RECORDS",
                 "LostLeaseRescuer.MARK_RESCUED"))
-            rescuing(Skip.PART, 3, statement, ORPHANED, ORPHANED_A_MINUTE_AGO, SUSPECT_DIED_ALONE);
+            rescuing(Skip.PART, 3, statement, ORPHANED, ORPHANED_A_MINUTE_AGO, ISOLATED_DIED_ALONE);
         rescuing(Skip.ROW, 3, "AttemptEndings.DIE", AWAITING_EXPIRED);
     }
 
@@ -222,8 +222,8 @@ final class RaceCases extends RaceCaseList {
             PARKED,
             ORPHANED,
             LEASE_EXPIRED,
-            SUSPECT,
-            SUSPECT_DIED_ALONE,
+            ISOLATED,
+            ISOLATED_DIED_ALONE,
             AWAITING,
             AWAITING_EXPIRED,
             NO_HANDLER,
@@ -297,9 +297,9 @@ final class RaceCases extends RaceCaseList {
                 KEYED,
                 CLAIMED,
                 CANCEL_DUE,
-                SUSPECT,
-                SUSPECT_WITHOUT_HANDLER,
-                SUSPECT_DIED_ALONE,
+                ISOLATED,
+                ISOLATED_WITHOUT_HANDLER,
+                ISOLATED_DIED_ALONE,
                 AWAITING,
                 AWAITING_EXPIRED,
                 NO_HANDLER,
@@ -310,13 +310,13 @@ final class RaceCases extends RaceCaseList {
                 BREAKER_OPEN,
                 ORPHANED);
         add("RunAdminRepository.CANCEL_RUNNING", cancel, HELD);
-        add("RunAdminRepository.CANCEL_RUNNING", cancel, SUSPECT_DIED_ALONE);
+        add("RunAdminRepository.CANCEL_RUNNING", cancel, ISOLATED_DIED_ALONE);
         add(
                 "BulkRunActions.CANCEL_MANY",
                 bulk(RunState.WAITING, new BulkAction.Cancel("all")),
                 WAITING,
                 CANCEL_DUE,
-                SUSPECT,
+                ISOLATED,
                 NO_HANDLER,
                 LIMITED,
                 GATED,

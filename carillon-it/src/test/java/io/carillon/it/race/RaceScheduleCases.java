@@ -38,12 +38,12 @@ final class RaceScheduleCases extends RaceCaseList {
         gates();
         add(
                 "PlanningToken.ACQUIRE",
-                (fixture, through, sender) -> through.plans().acquireLeadership(RaceFixture.claimer(sender), SECOND),
+                (fixture, through, sender) -> through.plans().acquireToken(RaceFixture.claimer(sender), SECOND),
                 TOKEN,
                 EMPTY);
         add(
                 "PlanningToken.RELEASE",
-                (fixture, through, sender) -> done(() -> through.plans().releaseLeadership(RaceFixture.OTHER)),
+                (fixture, through, sender) -> done(() -> through.plans().releaseToken(RaceFixture.OTHER)),
                 TOKEN);
         add(
                 "PostgresStorage.ENSURE_PROJECT",

@@ -60,15 +60,15 @@ enum RaceSetup {
         fixture.advance(RaceFixture.MINUTE);
     }),
     /** Isolated runs: both nodes that executed them died. */
-    SUSPECT(RaceSetup::suspects),
-    /** Like {@link #SUSPECT}, but no live node has their handler. */
-    SUSPECT_WITHOUT_HANDLER(fixture -> {
-        suspects(fixture);
+    ISOLATED(RaceSetup::isolatedRuns),
+    /** Like {@link #ISOLATED}, but no live node has their handler. */
+    ISOLATED_WITHOUT_HANDLER(fixture -> {
+        isolatedRuns(fixture);
         fixture.database().database().execute("UPDATE carillon.node SET handlers = '{other}'");
     }),
     /** {@code OTHER} claimed the contested isolated run alone and died too. */
-    SUSPECT_DIED_ALONE(fixture -> {
-        suspects(fixture);
+    ISOLATED_DIED_ALONE(fixture -> {
+        isolatedRuns(fixture);
         fixture.rememberAttempts(
                 fixture.storage().runs().claimOneIsolated(RaceFixture.OTHER, Set.of(RunSpec.HANDLER)).stream()
                         .toList());
@@ -192,7 +192,7 @@ enum RaceSetup {
     /** The planning token, held by {@code OTHER} until some time ago. */
     TOKEN(fixture -> {
         fixture.nodes(RunSpec.HANDLER);
-        fixture.storage().plans().acquireLeadership(RaceFixture.OTHER, RaceFixture.SECOND);
+        fixture.storage().plans().acquireToken(RaceFixture.OTHER, RaceFixture.SECOND);
         fixture.advance(RaceFixture.TEN);
     });
 
@@ -223,7 +223,7 @@ enum RaceSetup {
         fixture.storage().nodes().declareDead(RaceFixture.OWNER, 0, "silent");
     }
 
-    private static void suspects(RaceFixture fixture) {
+    private static void isolatedRuns(RaceFixture fixture) {
         fixture.claimed();
         fixture.declareDeadTwice(RaceFixture.OWNER);
         for (RaceCase.Sender sender : List.of(RaceCase.Sender.FIRST, RaceCase.Sender.SECOND))

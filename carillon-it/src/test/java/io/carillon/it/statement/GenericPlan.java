@@ -46,7 +46,7 @@ final class GenericPlan {
             lateCtids tid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}' | lateStartBy timestamptz[] '{}'
             lateMayStart bool[] '{}'
             lease float8 null | claimNumber bigint 1 | soleProject text null | code bigint 26
-            claimNumbers bigint[] '{1}' | startedAts timestamptz[] '{2026-03-02}' | parkedReasons text[] '{suspect}'
+            claimNumbers bigint[] '{1}' | startedAts timestamptz[] '{2026-03-02}' | parkedReasons text[] '{isolated}'
             nodeDeaths int[] '{1}' | crashes int[] '{0}' | name text 'fifo:a' | notifyNodes boolean true
             gates text[] '{fifo:a}' | gateLimits int[] '{1}' | reasons text[] '{why}'
             payloads bytea[] '{}' | origins text[] '{direct}' | schedules uuid[] '{}' | instants timestamptz[] '{}'

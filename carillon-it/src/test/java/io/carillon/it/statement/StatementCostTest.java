@@ -62,7 +62,7 @@ class StatementCostTest {
                     "LaneLimits\\.MARK_PROBE|LaneBreakers\\.(OPEN_BREAKERS|DECIDE_PROBES|DELETE_REPORTS)",
                     "sent when a breaker changes"),
             Map.entry(
-                    "NodeRepository\\.(REGISTER|RETIRE|DECLARE_DEAD|UNPARK|UNPARK_ALL|PARK_SUSPECTS)"
+                    "NodeRepository\\.(REGISTER|RETIRE|DECLARE_DEAD|UNPARK|UNPARK_ALL|PARK_ISOLATED)"
                             + "|LostLeaseRescuer\\.\\w+|RunRepository\\.RECORD_ISOLATION|PlanningToken\\.RELEASE",
                     "sent when a node starts, stops or dies; up to 5,000 runs justify the cost of UNPARK_ALL"),
             Map.entry("ScheduleMaintenance\\.UPDATE_TZDATA", "sent when the rules of time zones change"));

@@ -34,7 +34,7 @@ class StatementRuleTest {
     /** Statements that write by ctid a row that they locked, with the reason why this is harmless. */
     private static final Map<String, String> ALLOWED = Map.of(
             "RunRepository.CLAIM", "a claim: the next claim takes a skipped run",
-            "RunRepository.CLAIM_SUSPECTS", "a claim: the next claim takes a skipped run",
+            "RunRepository.CLAIM_ISOLATED", "a claim: the next claim takes a skipped run",
             "LaneLimits.CLAIM_LIMITED", "a claim: the next claim takes a skipped run",
             "GateRepository.MARK_ARRIVED", "a mark: the next poll marks a skipped run a second later",
             "GateRepository.PASS", "a gate with a skipped run is reported busy and promoted again",

@@ -256,7 +256,7 @@ final class JsonResponses {
                 .put("endedAt", attempt.endedAt())
                 .put("outcome", attempt.outcome())
                 .put("error", attempt.error())
-                .put("pause", attempt.pause())
+                .put("retryDelay", attempt.retryDelay())
                 .put("delivery", delivery(attempt.delivery(), attempt.log()));
     }
 

@@ -8,10 +8,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Decides which peers are dead, by the silence of each peer as far as own heartbeats prove it. One own heartbeat adds
- * at most one and a half intervals of silence: while the database answered no node, all nodes were silent, and the
- * first answer after that proves nothing about the peers. So several own heartbeats must succeed during a peer's
- * silence.
+ * Decides which peers are dead: a peer whose heartbeat counter did not change while several heartbeats of this node
+ * succeeded. One own heartbeat adds at most one and a half intervals of silence: while the database answered no node,
+ * all nodes were silent, and the first answer after that proves nothing about the peers.
  */
 final class DeadNodeDetector {
     private record PeerState(long heartbeat, long silentNanos) {}

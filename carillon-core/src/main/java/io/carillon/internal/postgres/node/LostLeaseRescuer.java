@@ -118,7 +118,7 @@ public final class LostLeaseRescuer {
                  SET owner = NULL, leased_until = NULL, started_at = NULL,
                      start_by = CASE WHEN e.parked = 'no-handler' THEN r.start_by ELSE 'infinity' END,
                      parked = e.parked, node_deaths = e.node_deaths, crashes = e.crashes,
-                     limited_by = CASE WHEN e.parked = 'suspect' THEN r.limited_by END,
+                     limited_by = CASE WHEN e.parked = 'isolated' THEN r.limited_by END,
                      gate_position = CASE WHEN e.parked = 'no-handler'
                        THEN carillon.gate_position_without_handler(r.gate_key, r.gate_position)
                        ELSE r.gate_position END,
@@ -258,11 +258,11 @@ public final class LostLeaseRescuer {
         ReleaseDecision decide(LostRun one, Row row) throws SQLException {
             if (!deadNodes.containsKey(one.owner())) return decideExpired(one, row);
             boolean tried = hadHandler(one, row.text("target_name"));
-            boolean crashed = "suspect".equals(row.maybeText("parked")) && isProbableCause(one);
+            boolean crashed = "isolated".equals(row.maybeText("parked")) && isProbableCause(one);
             int deaths = Math.min(100, row.integer("node_deaths") + (tried ? 1 : 0));
             String parked = !tried
                     ? "no-handler"
-                    : IsolationRule.needsIsolation(deaths, one.proven(), diedEarly(one)) ? "suspect" : null;
+                    : IsolationRule.needsIsolation(deaths, one.proven(), diedEarly(one)) ? "isolated" : null;
             return new ReleaseDecision(
                     one,
                     row.maybeInstant("started_at"),
@@ -277,7 +277,7 @@ public final class LostLeaseRescuer {
          * without heartbeats. An isolated run stays isolated.
          */
         private static ReleaseDecision decideExpired(LostRun one, Row row) throws SQLException {
-            String parked = "suspect".equals(row.maybeText("parked")) ? "suspect" : null;
+            String parked = "isolated".equals(row.maybeText("parked")) ? "isolated" : null;
             return new ReleaseDecision(
                     one,
                     row.maybeInstant("started_at"),

@@ -48,12 +48,13 @@ public final class NodeRepository implements NodeStore {
     private static String unparkStatement(String known) {
         return """
             UPDATE carillon.run
-               SET parked = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN 'gate' WHEN was_suspect THEN 'suspect' END,
+               SET parked = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN 'gate'
+                     WHEN was_isolated THEN 'isolated' END,
                    gate_position = CASE WHEN gate_key ~ '^(concurrency|rate):'
                      THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE gate_position END,
-                   ready_at = CASE WHEN gate_key ~ '^(concurrency|rate):' OR was_suspect THEN 'infinity'
+                   ready_at = CASE WHEN gate_key ~ '^(concurrency|rate):' OR was_isolated THEN 'infinity'
                      ELSE carillon.clock() END,
-                   was_suspect = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN was_suspect END
+                   was_isolated = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN was_isolated END
              WHERE ctid = any(array(
                SELECT waiting.ctid FROM %s,
                       LATERAL (SELECT r.ctid FROM carillon.run r
@@ -62,8 +63,8 @@ public final class NodeRepository implements NodeStore {
             """.formatted(known);
     }
 
-    private static final String PARK_SUSPECTS =
-            "/* UPDATE carillon.run */ SELECT carillon.park_suspects_without_handler() AS runs";
+    private static final String PARK_ISOLATED =
+            "/* UPDATE carillon.run */ SELECT carillon.park_isolated_runs_without_handler() AS runs";
 
     // One statement for each heartbeat: the live nodes, and the runs of this node that must stop.
     private static final String HEARTBEAT = """
@@ -83,7 +84,7 @@ public final class NodeRepository implements NodeStore {
                      -- reads the first index entry; as EXISTS with a comparison it becomes a full table scan
                      OR coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
                                    ORDER BY leased_until LIMIT 1) < carillon.clock(), false)
-                     OR carillon.has_due_cancel_requests() OR carillon.has_suspects_without_handler()
+                     OR carillon.has_due_cancel_requests() OR carillon.has_isolated_runs_without_handler()
                      OR EXISTS (SELECT 1 FROM\s""" + KNOWN_HANDLERS + """
                                         AS handler,
                                       LATERAL (SELECT 1 FROM carillon.run r
@@ -174,9 +175,9 @@ public final class NodeRepository implements NodeStore {
     /**
      * Parks isolated runs whose handler no live node has, so that they hold no slot under a limit. Works in batches.
      */
-    private void parkSuspectsWithoutHandler() {
+    private void parkIsolatedWithoutHandler() {
         for (int part = 0; part < MAX_BATCHES; part++)
-            if (database.single(session -> session.query(PARK_SUSPECTS).first(row -> row.number("runs")))
+            if (database.single(session -> session.query(PARK_ISOLATED).first(row -> row.number("runs")))
                             .orElse(0L)
                     == 0) return;
     }
@@ -271,7 +272,7 @@ public final class NodeRepository implements NodeStore {
     @Override
     public RescueResult rescue(int crashLimit) {
         RescueResult rescueResult = rescuer.rescue(crashLimit);
-        parkSuspectsWithoutHandler();
+        parkIsolatedWithoutHandler();
         unparkRunsOfKnownHandlers();
         rescuer.endCancelled();
         return rescueResult;

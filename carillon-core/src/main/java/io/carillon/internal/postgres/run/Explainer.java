@@ -186,7 +186,7 @@ final class Explainer {
                     .formatted(run.queue(), row.integer("max_running")));
         if (!row.flag("has_live_handler"))
             reasons.add("no live node has a handler named '" + run.target().name() + "'");
-        if ("suspect".equals(row.maybeText("parked")))
+        if ("isolated".equals(row.maybeText("parked")))
             reasons.add("its node died while it held the run; the run waits to be tried in isolation");
         if (gate != null && run.instants().dueAt().isAfter(row.instant("now")))
             reasons.add("it is due at " + run.instants().dueAt());

@@ -7,7 +7,7 @@ import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.attempt.AttemptEndings;
 import io.carillon.internal.postgres.attempt.AttemptRows;
 import io.carillon.internal.postgres.attempt.CancelRequests;
-import io.carillon.internal.postgres.gate.LaneLimits;
+import io.carillon.internal.postgres.limit.LaneLimits;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
@@ -29,7 +29,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
-/** The hot table: claims runs, and releases claimed runs without ending them. {@link AttemptEndings} ends attempts. */
+/**
+ * Claims runs from the table {@code carillon.run}, and releases claimed runs without ending them. {@link
+ * AttemptEndings} ends attempts.
+ */
 public final class RunRepository implements RunStore {
     // The row locations are in an array: a join with LIMIT :n becomes a full scan under a generic plan. Paused and
     // limited lanes are removed first (OFFSET ensures it); otherwise rows would be locked and not claimed.
@@ -54,7 +57,7 @@ public final class RunRepository implements RunStore {
 
     // Reads the index of parked runs by handler, so that the waiting runs of other handlers are not read. The range
     // keeps the plan on this index, whatever the statistics say.
-    private static final String FIND_SUSPECTS = """
+    private static final String FIND_ISOLATED = """
             SELECT first.*
               FROM unnest(:targets::text[]) AS handler(name),
                    LATERAL (SELECT r.ctid AS row_ctid, r.target_name, r.node_deaths, r.queue, r.project,
@@ -62,7 +65,7 @@ public final class RunRepository implements RunStore {
                                                                      WHERE l.queue = r.queue AND l.project = r.project
                                                                        AND l.max_running IS NOT NULL) AS needs_lane_slot
                               FROM carillon.run r
-                             WHERE r.parked BETWEEN 'suspect' AND 'suspect' AND r.target_name BETWEEN handler.name
+                             WHERE r.parked BETWEEN 'isolated' AND 'isolated' AND r.target_name BETWEEN handler.name
                                AND handler.name AND r.owner IS NULL
                                -- evaluated for each run, because PostgreSQL would sort all runs after a join
                                AND (SELECT p.paused_at FROM carillon.lane p
@@ -82,13 +85,14 @@ public final class RunRepository implements RunStore {
 
     // An isolated run stays parked while it runs: this durable mark makes another death count as a crash. The lock of
     // TRY_ISOLATION_LOCK is held, so that no two nodes of the cluster isolate at the same time.
-    private static final String CLAIM_SUSPECTS = AttemptRows.claimStatement("""
+    private static final String CLAIM_ISOLATED = AttemptRows.claimStatement("""
             SELECT ctid FROM carillon.run
-             WHERE ctid = any(array(SELECT unnest(:ctids::tid[]))) AND owner IS NULL AND parked = 'suspect'
+             WHERE ctid = any(array(SELECT unnest(:ctids::tid[]))) AND owner IS NULL AND parked = 'isolated'
                AND (:lease::float8 IS NOT NULL
                     OR (EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)
                         AND NOT EXISTS (SELECT 1 FROM (SELECT owner FROM carillon.run
-                                                        WHERE parked BETWEEN 'suspect' AND 'suspect' AND owner <> :owner
+                                                        WHERE parked BETWEEN 'isolated' AND 'isolated'
+                                                          AND owner <> :owner
                                                         ORDER BY parked, target_name, due_at) other
                                           JOIN carillon.node n ON n.id = other.owner AND n.dead_at IS NULL)))
                FOR UPDATE SKIP LOCKED
@@ -159,7 +163,7 @@ public final class RunRepository implements RunStore {
 
     @Override
     public List<Attempt> claimIsolated(IsolatedClaimRequest asked) {
-        List<Attempt> claimed = claimSuspectGroup(asked);
+        List<Attempt> claimed = claimIsolatedGroup(asked);
         // A separate transaction: a claim that waits for locked runs must not make a heartbeat wait.
         if (!claimed.isEmpty())
             database.single(session ->
@@ -167,15 +171,15 @@ public final class RunRepository implements RunStore {
         return claimed;
     }
 
-    private List<Attempt> claimSuspectGroup(IsolatedClaimRequest asked) {
+    private List<Attempt> claimIsolatedGroup(IsolatedClaimRequest asked) {
         return database.transaction(session -> {
             Optional<IsolationPause> pause = session.query(TRY_ISOLATION_LOCK).first(IsolationPause::read);
             if (pause.isEmpty()) return List.of();
-            List<LaneLimits.Suspect> due =
+            List<LaneLimits.IsolatedRun> due =
                     session
-                            .query(FIND_SUSPECTS)
+                            .query(FIND_ISOLATED)
                             .texts("targets", asked.handlers())
-                            .list(LaneLimits.Suspect::read)
+                            .list(LaneLimits.IsolatedRun::read)
                             .stream()
                             .filter(one -> !asked.busy()
                                     || pause.get()
@@ -185,7 +189,7 @@ public final class RunRepository implements RunStore {
             List<IsolationRule.IsolationCandidate> group =
                     IsolationRule.nextGroup(waiting, asked.maxRuns(), java.util.concurrent.ThreadLocalRandom.current());
             if (group.isEmpty()) return List.of();
-            return session.query(CLAIM_SUSPECTS)
+            return session.query(CLAIM_ISOLATED)
                     .uuid("owner", asked.owner())
                     .number("claimNumber", asked.claimNumber())
                     .seconds("lease", asked.lease())

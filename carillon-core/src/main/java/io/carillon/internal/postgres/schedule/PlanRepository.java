@@ -232,12 +232,12 @@ public final class PlanRepository implements PlanStore {
     }
 
     @Override
-    public boolean acquireLeadership(UUID node, Duration lease) {
+    public boolean acquireToken(UUID node, Duration lease) {
         return planningToken.acquire(node, lease);
     }
 
     @Override
-    public void releaseLeadership(UUID node) {
+    public void releaseToken(UUID node) {
         planningToken.release(node);
     }
 

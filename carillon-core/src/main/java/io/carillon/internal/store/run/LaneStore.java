@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The lanes: which of them have work, and their settings. */
+/** The lanes: which of them have work, their settings, and claims from lanes with a limit or an open breaker. */
 public interface LaneStore {
     /**
      * Reads the lanes of the first ready runs from {@code from} on, with their earliest instants. Cheap; called often.

@@ -17,10 +17,10 @@ public interface PlanStore {
      * Acquires or renews the planning token for the given time, in leader mode. Returns false if another node holds it.
      * A leader that lost the token cannot do harm.
      */
-    boolean acquireLeadership(UUID node, Duration lease);
+    boolean acquireToken(UUID node, Duration lease);
 
     /** Releases the planning token if this node holds it. */
-    void releaseLeadership(UUID node);
+    void releaseToken(UUID node);
 
     /** Returns whether there is any work for a planning round. One query, because usually there is none. */
     boolean hasWork(PlanningWindow window);

@@ -125,9 +125,9 @@ CREATE TABLE carillon.run (
   gate_limit      integer,                               -- runs of the key that may have passed; null: one
   gate_arrival_at timestamptz,                           -- when it arrives at its gate; null: it has arrived or passed
   limited_by      text COLLATE "C",                      -- the queue whose limit counts this run; null: none does
-  parked          text COLLATE "C",                      -- why it cannot be claimed: 'running', 'suspect', 'gate',
+  parked          text COLLATE "C",                      -- why it cannot be claimed: 'running', 'isolated', 'gate',
                                                          -- 'no-handler' or 'awaiting'; null: it is not parked
-  was_suspect     boolean,                               -- true: it was a suspect before it was parked as no-handler
+  was_isolated    boolean,                               -- true: it was isolated before it was parked as no-handler
   headers         text,                                  -- null: none
   policy          jsonb,                                 -- retry and timeout; null: those of the handler
   PRIMARY KEY (project, id)

@@ -129,8 +129,8 @@ BEGIN
 END $$;
 
 -- Returns the ctids of runs of a lane that are held and do not count towards the limit of the lane yet. It finds them
--- by the claim records of the nodes and by leases; with p_include_parked, also among parked runs, including suspects
--- that wait for their next attempt. It does not read waiting runs. SECURITY DEFINER, because a caller with the role
+-- by the claim records of the nodes and by leases; with p_include_parked, also among parked runs, including isolated
+-- runs that wait for their next attempt. It does not read waiting runs. SECURITY DEFINER, because a caller with the role
 -- carillon_api may not read claim records; it returns ctids only.
 CREATE FUNCTION carillon.uncounted_runs_in_lane(p_queue text, p_project text, p_include_parked boolean)
 RETURNS SETOF tid LANGUAGE plpgsql COST 1000
@@ -139,8 +139,8 @@ BEGIN
   IF p_include_parked THEN
     RETURN QUERY
     SELECT r.ctid FROM carillon.run r
-     WHERE r.parked IN ('running', 'suspect', 'awaiting') AND r.queue = p_queue AND r.project = p_project
-       AND r.limited_by IS NULL AND (r.owner IS NOT NULL OR r.parked = 'suspect');
+     WHERE r.parked IN ('running', 'isolated', 'awaiting') AND r.queue = p_queue AND r.project = p_project
+       AND r.limited_by IS NULL AND (r.owner IS NOT NULL OR r.parked = 'isolated');
     RETURN QUERY
     SELECT r.ctid FROM carillon.run r
      WHERE r.leased_until IS NOT NULL AND r.queue = p_queue AND r.project = p_project AND r.limited_by IS NULL
@@ -175,7 +175,7 @@ BEGIN
                      FROM carillon.uncounted_runs_in_lane(p_queue, p_project, p_include_parked) AS row_ctid);
   v_locked_ctids := array(SELECT r.ctid FROM carillon.run r
                            WHERE r.ctid = ANY (v_ctids) AND r.queue = p_queue AND r.project = p_project
-                             AND r.limited_by IS NULL AND (r.owner IS NOT NULL OR r.parked = 'suspect')
+                             AND r.limited_by IS NULL AND (r.owner IS NOT NULL OR r.parked = 'isolated')
                              FOR NO KEY UPDATE SKIP LOCKED);
   UPDATE carillon.run r SET limited_by = r.queue WHERE r.ctid = ANY (v_locked_ctids);
   RETURN cardinality(v_ctids) - cardinality(v_locked_ctids);

@@ -79,7 +79,7 @@ BEGIN
 END $$;
 
 -- Releases attempts that are repeated after a delay, and returns their runs. The run did not harm its node, so it is
--- no longer a suspect. A run with a concurrency or rate key leaves its place to others and arrives at its gate again
+-- no longer isolated. A run with a concurrency or rate key leaves its place to others and arrives at its gate again
 -- when the delay is over. A run with a FIFO key keeps its place, and the runs behind it wait.
 CREATE FUNCTION carillon.retry_attempts(
   p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean,
@@ -131,8 +131,8 @@ BEGIN
 END $$;
 
 -- Releases attempts that did not start or had to stop, and returns the ids of their runs. If the handler was called
--- (p_started), the missed policy no longer applies to the run, so start_by becomes infinity. A suspect stays a
--- suspect and keeps its place under the limit of its lane. A run with a rate key waits at its gate again: its claim
+-- (p_started), the missed policy no longer applies to the run, so start_by becomes infinity. An isolated run stays
+-- isolated and keeps its place under the limit of its lane. A run with a rate key waits at its gate again: its claim
 -- may have been counted as a start, and the next start must be counted, too.
 CREATE FUNCTION carillon.hand_back_attempts(
   p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_started boolean[])
@@ -148,12 +148,12 @@ BEGIN
   UPDATE carillon.run r
      SET owner = NULL, leased_until = NULL, started_at = NULL,
          start_by = CASE WHEN h.started THEN 'infinity' ELSE r.start_by END,
-         limited_by = CASE WHEN r.parked = 'suspect' THEN r.limited_by END,
-         parked = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect' THEN 'gate'
+         limited_by = CASE WHEN r.parked = 'isolated' THEN r.limited_by END,
+         parked = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'isolated' THEN 'gate'
                        ELSE nullif(r.parked, 'running') END,
-         gate_position = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect'
+         gate_position = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'isolated'
                               THEN (extract(epoch FROM r.due_at) * 1000000)::bigint ELSE r.gate_position END,
-         ready_at = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect' THEN 'infinity'
+         ready_at = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'isolated' THEN 'infinity'
                          WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
     FROM unnest(v_ctids, v_started) AS h(row_ctid, started)
    WHERE r.ctid = h.row_ctid

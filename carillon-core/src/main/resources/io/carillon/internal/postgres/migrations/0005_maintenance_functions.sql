@@ -92,47 +92,47 @@ BEGIN
                   WHERE coalesce(found.waits, v_many));
 END $$;
 
--- Returns whether there are suspects whose handler no live node has. Each heartbeat calls this function; usually
--- there is no suspect at all.
-CREATE FUNCTION carillon.has_suspects_without_handler() RETURNS boolean LANGUAGE plpgsql STABLE COST 1
+-- Returns whether there are isolated runs whose handler no live node has. Each heartbeat calls this function; usually
+-- there is no isolated run at all.
+CREATE FUNCTION carillon.has_isolated_runs_without_handler() RETURNS boolean LANGUAGE plpgsql STABLE COST 1
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_name text;
 BEGIN
   SELECT r.target_name INTO v_name FROM carillon.run r
-   WHERE r.parked = 'suspect' AND r.owner IS NULL ORDER BY r.target_name LIMIT 1;
+   WHERE r.parked = 'isolated' AND r.owner IS NULL ORDER BY r.target_name LIMIT 1;
   WHILE v_name IS NOT NULL LOOP
     IF NOT EXISTS (SELECT 1 FROM carillon.node n WHERE n.dead_at IS NULL AND v_name = ANY (n.handlers)) THEN
       RETURN true;
     END IF;
     SELECT r.target_name INTO v_name FROM carillon.run r
-     WHERE r.parked = 'suspect' AND r.target_name > v_name AND r.owner IS NULL ORDER BY r.target_name LIMIT 1;
+     WHERE r.parked = 'isolated' AND r.target_name > v_name AND r.owner IS NULL ORDER BY r.target_name LIMIT 1;
   END LOOP;
   RETURN false;
 END $$;
 
--- Parks suspects whose handler no live node has as 'no-handler', at most 5,000 of each handler, and returns how many.
--- They no longer count towards a limit. It jumps from handler to handler over the index on parked runs. It skips runs
+-- Parks isolated runs whose handler no live node has as 'no-handler', at most 5,000 of each handler, and returns how
+-- many. They no longer count towards a limit. It jumps from handler to handler over the index on parked runs. It skips runs
 -- that another transaction has locked; the next rescue finds them. If a node with the handler started meanwhile, the
 -- next heartbeat finds the run.
-CREATE FUNCTION carillon.park_suspects_without_handler() RETURNS int LANGUAGE plpgsql
+CREATE FUNCTION carillon.park_isolated_runs_without_handler() RETURNS int LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_name text; v_ctids tid[]; v_parked int := 0;
 BEGIN
-  SELECT r.target_name INTO v_name FROM carillon.run r WHERE r.parked = 'suspect' ORDER BY r.target_name LIMIT 1;
+  SELECT r.target_name INTO v_name FROM carillon.run r WHERE r.parked = 'isolated' ORDER BY r.target_name LIMIT 1;
   WHILE v_name IS NOT NULL LOOP
     IF NOT EXISTS (SELECT 1 FROM carillon.node n WHERE n.dead_at IS NULL AND v_name = ANY (n.handlers)) THEN
       v_ctids := array(SELECT r.ctid FROM carillon.run r
-                         WHERE r.parked = 'suspect' AND r.target_name = v_name AND r.owner IS NULL
+                         WHERE r.parked = 'isolated' AND r.target_name = v_name AND r.owner IS NULL
                          ORDER BY r.due_at LIMIT 5000 FOR UPDATE SKIP LOCKED);
-      UPDATE carillon.run r SET parked = 'no-handler', was_suspect = true, limited_by = NULL,
+      UPDATE carillon.run r SET parked = 'no-handler', was_isolated = true, limited_by = NULL,
              gate_position = carillon.gate_position_without_handler(r.gate_key, r.gate_position)
        WHERE r.ctid = ANY (v_ctids);
       v_parked := v_parked + cardinality(v_ctids);
     END IF;
     SELECT r.target_name INTO v_name FROM carillon.run r
-     WHERE r.parked = 'suspect' AND r.target_name > v_name ORDER BY r.target_name LIMIT 1;
+     WHERE r.parked = 'isolated' AND r.target_name > v_name ORDER BY r.target_name LIMIT 1;
   END LOOP;
   RETURN v_parked;
 END $$;

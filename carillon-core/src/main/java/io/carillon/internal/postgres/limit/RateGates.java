@@ -1,4 +1,4 @@
-package io.carillon.internal.postgres.gate;
+package io.carillon.internal.postgres.limit;
 
 import io.carillon.internal.jdbc.DatabaseTime;
 import io.carillon.internal.jdbc.Session;

@@ -1,4 +1,4 @@
-package io.carillon.internal.postgres.gate;
+package io.carillon.internal.postgres.limit;
 
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;

@@ -1,4 +1,4 @@
-package io.carillon.internal.postgres.gate;
+package io.carillon.internal.postgres.limit;
 
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
@@ -35,9 +35,9 @@ public final class GateRepository implements GateStore {
 
     // A run that was isolated when no live node had its handler is isolated again after it has passed.
     static final String MARK_PASSED = """
-            gate_position = NULL, gate_arrival_at = NULL, was_suspect = NULL,
-            parked = CASE WHEN was_suspect THEN 'suspect' END,
-            ready_at = CASE WHEN was_suspect THEN 'infinity' ELSE carillon.clock() END
+            gate_position = NULL, gate_arrival_at = NULL, was_isolated = NULL,
+            parked = CASE WHEN was_isolated THEN 'isolated' END,
+            ready_at = CASE WHEN was_isolated THEN 'infinity' ELSE carillon.clock() END
             """;
 
     // The found runs that no other transaction has locked: waiting for one run would delay all gates of the statement.

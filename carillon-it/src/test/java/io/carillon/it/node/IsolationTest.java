@@ -24,13 +24,13 @@ import org.junit.jupiter.api.Test;
 
 /** Runs whose nodes died, and how nodes try them again in isolation. */
 @CarillonTest
-class SuspectTest {
+class IsolationTest {
     record Job(String name) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
 
     private static final String CLAIMED =
-            "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND owner IS NOT NULL";
+            "SELECT count(*) FROM carillon.run WHERE parked = 'isolated' AND owner IS NOT NULL";
 
     private final ApiFixture fixture;
     private final Map<String, CountDownLatch> ends = new ConcurrentHashMap<>();
@@ -38,7 +38,7 @@ class SuspectTest {
     private final AtomicInteger live = new AtomicInteger();
     private final Map<String, Integer> liveAtStart = new ConcurrentHashMap<>();
 
-    SuspectTest(TestDatabase database) {
+    IsolationTest(TestDatabase database) {
         this.fixture = new ApiFixture(database);
     }
 
@@ -64,26 +64,26 @@ class SuspectTest {
     }
 
     /** Enqueues a run as a rescue leaves it after its node died {@code times} times. */
-    private RunId enqueueSuspect(Carillon carillon, int times) {
-        return enqueueSuspect(carillon, times, "suspect");
+    private RunId enqueueIsolated(Carillon carillon, int times) {
+        return enqueueIsolated(carillon, times, "isolated");
     }
 
-    private RunId enqueueSuspect(Carillon carillon, int times, String name) {
+    private RunId enqueueIsolated(Carillon carillon, int times, String name) {
         RunId id = carillon.enqueue(JOB, new Job(name), Enqueue.after(Duration.ofHours(1)))
                 .run();
         fixture.database()
-                .execute(("UPDATE carillon.run SET parked = 'suspect', node_deaths = %d, ready_at = 'infinity'"
+                .execute(("UPDATE carillon.run SET parked = 'isolated', node_deaths = %d, ready_at = 'infinity'"
                                 + " WHERE id = '%s'")
                         .formatted(times, id.value()));
         return id;
     }
 
-    /** The six runs have started; the eight suspects become claimable together. */
-    private void addEightSuspectsBesideSixRuns(Carillon node) {
+    /** The six runs have started; the eight isolated runs become claimable together. */
+    private void addEightIsolatedBesideSixRuns(Carillon node) {
         for (int i = 0; i < 6; i++) node.enqueue(JOB, new Job("before"));
         eventually().until(() -> started.size() == 6);
         node.queues().pause("job");
-        for (int i = 0; i < 8; i++) enqueueSuspect(node, 2);
+        for (int i = 0; i < 8; i++) enqueueIsolated(node, 2);
         node.queues().resume("job");
     }
 
@@ -91,7 +91,7 @@ class SuspectTest {
     void ordinary_runs_get_at_least_half_of_the_time_of_a_node() {
         Carillon node = node();
         node.queues().pause("job");
-        for (int i = 0; i < 6; i++) enqueueSuspect(node, 4, "isolated");
+        for (int i = 0; i < 6; i++) enqueueIsolated(node, 4, "isolated");
         for (int i = 0; i < 1_000; i++) node.enqueue(JOB, new Job("plain"));
 
         node.queues().resume("job");
@@ -107,7 +107,7 @@ class SuspectTest {
         Carillon node = node();
         node.enqueue(JOB, new Job("before"));
         eventually().until(() -> started.contains("before"));
-        RunId id = enqueueSuspect(node, 2);
+        RunId id = enqueueIsolated(node, 2);
         eventually()
                 .until(() -> fixture.query(
                                         "SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL",
@@ -117,11 +117,11 @@ class SuspectTest {
         node.enqueue(JOB, new Job("after"));
 
         latchOf("before").countDown();
-        eventually().until(() -> started.contains("suspect"));
-        assertThat(started).containsExactly("before", "suspect");
-        assertThat(liveAtStart.get("suspect")).isZero();
+        eventually().until(() -> started.contains("isolated"));
+        assertThat(started).containsExactly("before", "isolated");
+        assertThat(liveAtStart.get("isolated")).isZero();
 
-        latchOf("suspect").countDown();
+        latchOf("isolated").countDown();
         eventually().until(() -> started.contains("after"));
         assertThat(liveAtStart.get("after")).isZero();
     }
@@ -131,7 +131,7 @@ class SuspectTest {
         Carillon node = node();
         node.enqueue(JOB, new Job("before"));
         eventually().until(() -> started.contains("before"));
-        RunId id = enqueueSuspect(node, 2);
+        RunId id = enqueueIsolated(node, 2);
         eventually()
                 .until(() -> fixture.query(
                                         "SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL",
@@ -145,15 +145,15 @@ class SuspectTest {
         assertThat(fixture.query(
                                 "SELECT parked, owner, node_deaths, crashes FROM carillon.run WHERE id = ?", id.value())
                         .rows())
-                .containsExactly(Arrays.asList("suspect", null, "2", "0"));
+                .containsExactly(Arrays.asList("isolated", null, "2", "0"));
     }
 
     @Test
     void many_isolated_runs_are_tried_in_groups_without_a_delay() {
         Carillon node = node();
-        latchOf("suspect").countDown();
+        latchOf("isolated").countDown();
         node.queues().pause("job");
-        for (int i = 0; i < 40; i++) enqueueSuspect(node, 2);
+        for (int i = 0; i < 40; i++) enqueueIsolated(node, 2);
 
         node.queues().resume("job");
 
@@ -164,28 +164,28 @@ class SuspectTest {
     @Test
     void a_group_of_isolated_runs_fills_a_node_that_had_few_free_slots_at_the_claim() {
         Carillon node = node();
-        addEightSuspectsBesideSixRuns(node);
+        addEightIsolatedBesideSixRuns(node);
         eventually().until(() -> fixture.query(CLAIMED).number() > 0);
 
         assertThat(fixture.query(CLAIMED).number()).isEqualTo(8);
         latchOf("before").countDown();
 
         eventually().until(() -> live.get() == 8);
-        assertThat(started.subList(6, started.size())).hasSize(8).containsOnly("suspect");
+        assertThat(started.subList(6, started.size())).hasSize(8).containsOnly("isolated");
     }
 
     @Test
     void a_group_of_isolated_runs_starts_together() {
         Carillon node = node();
         node.queues().pause("job");
-        for (int i = 0; i < 4; i++) enqueueSuspect(node, 2);
-        enqueueSuspect(node, 4, "alone");
+        for (int i = 0; i < 4; i++) enqueueIsolated(node, 2);
+        enqueueIsolated(node, 4, "alone");
 
         node.queues().resume("job");
 
         eventually().until(() -> started.size() == 4);
-        assertThat(started).containsOnly("suspect");
-        latchOf("suspect").countDown();
+        assertThat(started).containsOnly("isolated");
+        latchOf("isolated").countDown();
         eventually().until(() -> started.size() == 5);
         assertThat(liveAtStart.get("alone")).isZero();
     }
@@ -195,16 +195,16 @@ class SuspectTest {
     @Test
     void a_group_uses_the_slots_that_long_runs_leave_and_the_other_isolated_runs_are_handed_back() {
         Carillon node = node();
-        addEightSuspectsBesideSixRuns(node);
+        addEightIsolatedBesideSixRuns(node);
         eventually().until(() -> fixture.query(CLAIMED).number() == 8);
 
-        eventually().atMost(Duration.ofSeconds(20)).until(() -> started.contains("suspect"));
+        eventually().atMost(Duration.ofSeconds(20)).until(() -> started.contains("isolated"));
 
         eventually().until(() -> started.size() == 8);
         eventually()
                 .atMost(Duration.ofSeconds(2))
                 .until(() -> fixture.query(CLAIMED).number() == 2);
-        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND node_deaths = 2"
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE parked = 'isolated' AND node_deaths = 2"
                                 + " AND crashes = 0")
                         .number())
                 .isEqualTo(8);
@@ -213,14 +213,14 @@ class SuspectTest {
                 CREATE FUNCTION public.count_isolated() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN
                   INSERT INTO public.claims
-                  SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND owner IS NOT NULL;
+                  SELECT count(*) FROM carillon.run WHERE parked = 'isolated' AND owner IS NOT NULL;
                   RETURN NULL;
                 END $$;
                 CREATE TRIGGER count_isolated AFTER UPDATE ON carillon.run
                   FOR EACH STATEMENT EXECUTE FUNCTION public.count_isolated();
                 """);
         try {
-            latchOf("suspect").countDown();
+            latchOf("isolated").countDown();
             eventually().atMost(Duration.ofSeconds(40)).until(() -> started.size() == 14);
             assertThat(fixture.query("SELECT max(isolated) FROM public.claims").number())
                     .isEqualTo(2);

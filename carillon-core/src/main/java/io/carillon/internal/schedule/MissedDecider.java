@@ -19,7 +19,7 @@ import java.util.Optional;
  * decision. The latest instants run, as many as the policy allows to wait at the same time. The others are recorded
  * with one ledger entry per range.
  */
-final class MissedResolution {
+final class MissedDecider {
     private static final Duration SMALLEST_STEP = Duration.ofNanos(1);
     private static final String TOO_OLD = "older than the catch-up window";
 
@@ -35,7 +35,7 @@ final class MissedResolution {
     private Instant cursor;
     private int spreadCount;
 
-    MissedResolution(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now, Duration wait) {
+    MissedDecider(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now, Duration wait) {
         this.schedule = schedule;
         this.when = schedule.definition().when();
         this.schedulePolicies = schedule.definition().policies();

@@ -1,4 +1,4 @@
-package io.carillon.internal.postgres.gate;
+package io.carillon.internal.postgres.limit;
 
 import static java.util.Objects.requireNonNullElse;
 
@@ -48,7 +48,7 @@ public final class LaneRepository implements LaneStore {
                            (SELECT max(ready_at) FROM upcoming) AS last_upcoming, l.queues AS limited_queues,
                            l.projects AS limited_projects,
                            l.breakers AS limited_breakers, l.limited AS limited_flags, l.weights AS limited_weights,
-                           EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects,
+                           EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'isolated' AND owner IS NULL) AS isolated,
                            (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key
                              LIMIT 1) IS NOT NULL AS gated
                       FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects,
@@ -128,18 +128,18 @@ public final class LaneRepository implements LaneStore {
         Set<Lane> limited = new HashSet<>();
         Set<Lane> broken = new HashSet<>();
         Map<Lane, Integer> weights = new HashMap<>();
-        record Head(Instant now, boolean suspects, boolean gated, Instant seenUntil) {}
+        record Head(Instant now, boolean isolated, boolean gated, Instant seenUntil) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
             return session.query(QUEUE_HEAD).instant("readyFrom", low).list(row -> {
                 if (row.maybeText("queue") != null) lanes.add(readLaneDue(row));
                 if (limited.isEmpty() && weights.isEmpty()) readSettings(row, limited, broken, weights);
-                return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), seenUntil(row));
+                return new Head(row.instant("now"), row.flag("isolated"), row.flag("gated"), seenUntil(row));
             });
         });
         Head head = heads.get(0);
         return new QueueHead(
-                lanes, head.now(), head.seenUntil(), head.suspects(), head.gated(), limited, broken, weights);
+                lanes, head.now(), head.seenUntil(), head.isolated(), head.gated(), limited, broken, weights);
     }
 
     private static Instant seenUntil(Row row) throws SQLException {

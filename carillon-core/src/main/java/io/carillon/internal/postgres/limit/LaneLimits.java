@@ -1,4 +1,4 @@
-package io.carillon.internal.postgres.gate;
+package io.carillon.internal.postgres.limit;
 
 import static java.util.Objects.requireNonNull;
 
@@ -252,11 +252,11 @@ public final class LaneLimits {
     }
 
     /** An isolated run; {@code lane} is its lane if it needs a slot under the lane's limit, otherwise null. */
-    public record Suspect(
+    public record IsolatedRun(
             IsolationRule.IsolationCandidate isolationCandidate,
             @Nullable Lane lane) {
-        public static Suspect read(Row row) throws SQLException {
-            return new Suspect(
+        public static IsolatedRun read(Row row) throws SQLException {
+            return new IsolatedRun(
                     new IsolationRule.IsolationCandidate(
                             row.text("row_ctid"), row.text("target_name"), row.integer("node_deaths")),
                     row.flag("needs_lane_slot") ? GateRepository.readLane(row) : null);
@@ -268,15 +268,15 @@ public final class LaneLimits {
      * last attempt, unless no live node had its handler. The lanes of runs without a slot are locked until the end
      * of the transaction.
      */
-    public static List<IsolationRule.IsolationCandidate> withinLaneLimits(Session session, List<Suspect> suspects)
-            throws SQLException {
+    public static List<IsolationRule.IsolationCandidate> withinLaneLimits(
+            Session session, List<IsolatedRun> isolatedRuns) throws SQLException {
         Set<Lane> asked = new HashSet<>();
-        suspects.forEach(one -> {
+        isolatedRuns.forEach(one -> {
             if (one.lane() != null) asked.add(one.lane());
         });
         Map<Lane, LaneCapacity> capacities = asked.isEmpty() ? Map.of() : readCapacities(session, lock(session, asked));
         Map<Lane, Integer> taken = new HashMap<>();
-        return suspects.stream()
+        return isolatedRuns.stream()
                 .filter(one -> {
                     Lane lane = one.lane();
                     if (lane == null) return true;
@@ -284,7 +284,7 @@ public final class LaneLimits {
                     Integer slots = laneCapacity == null ? Integer.valueOf(0) : laneCapacity.freeSlots();
                     return slots == null || taken.merge(lane, 1, Integer::sum) <= slots;
                 })
-                .map(Suspect::isolationCandidate)
+                .map(IsolatedRun::isolationCandidate)
                 .toList();
     }
 
