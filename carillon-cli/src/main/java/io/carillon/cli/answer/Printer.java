@@ -1,6 +1,7 @@
 package io.carillon.cli.answer;
 
 import io.carillon.cli.shell.Shell;
+import io.carillon.internal.value.ControlCharacters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -100,7 +101,7 @@ public final class Printer {
 
     private static String value(JsonNode node) {
         if (node.isMissingNode() || node.isNull()) return "-";
-        return Table.sanitize(node.isString() ? node.stringValue() : node.toString());
+        return ControlCharacters.escape(node.isString() ? node.stringValue() : node.toString());
     }
 
     /** Prints an item with all its fields. */
@@ -123,7 +124,7 @@ public final class Printer {
 
     /** Prints the result of a change: a sentence for people, the resulting object for programs. */
     public void printResult(String sentence, JsonNode item, String name) {
-        if (format == Format.TABLE) shell.out().println(Table.sanitize(sentence));
+        if (format == Format.TABLE) shell.out().println(ControlCharacters.escape(sentence));
         else printItem(item, name);
     }
 

@@ -26,13 +26,4 @@ final class Table {
         }
         return line.toString();
     }
-
-    /** Replaces characters that move the cursor or break the line with question marks. */
-    static String sanitize(String text) {
-        return text.codePoints()
-                .map(point ->
-                        Character.isISOControl(point) || Character.getType(point) == Character.FORMAT ? '?' : point)
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
-    }
 }

@@ -30,7 +30,7 @@ final class ServerErrors {
                         status,
                         problem.path("code").stringValue(""),
                         problem.path("requestId").stringValue("unknown")));
-        return new CommandException(exitCode(status), sanitize(text.toString()));
+        return new CommandException(exitCode(status), text.toString());
     }
 
     private static String faultText(JsonNode fault, String detail) {
@@ -55,8 +55,8 @@ final class ServerErrors {
     private static CommandException notCarillon(ServerConnection server, int status, String body) {
         return new CommandException(
                 exitCode(status),
-                sanitize("The response of %s with status %d is not from a Carillon server: %s Check the address."
-                        .formatted(server, status, body.substring(0, Math.min(MAX_SHOWN, body.length())))));
+                "The response of %s with status %d is not from a Carillon server: %s Check the address."
+                        .formatted(server, status, body.substring(0, Math.min(MAX_SHOWN, body.length()))));
     }
 
     private static int exitCode(int status) {
@@ -69,13 +69,5 @@ final class ServerErrors {
             case 502, 503 -> ExitCode.UNAVAILABLE;
             default -> ExitCode.FAILED;
         };
-    }
-
-    /** Replaces control characters: text of a server must not control the terminal. */
-    private static String sanitize(String text) {
-        return text.codePoints()
-                .map(point -> point != '\n' && Character.isISOControl(point) ? '?' : point)
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
     }
 }

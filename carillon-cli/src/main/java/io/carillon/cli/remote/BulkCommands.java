@@ -223,7 +223,6 @@ final class BulkCommands extends RemoteCommandGroup {
     }
 
     private void draw(String line) {
-        shell.err().print("\r" + line + " ");
-        shell.err().flush();
+        shell.replaceLine(line + " ");
     }
 }

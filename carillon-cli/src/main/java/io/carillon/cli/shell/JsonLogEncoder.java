@@ -3,6 +3,7 @@ package io.carillon.cli.shell;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.encoder.EncoderBase;
+import io.carillon.internal.value.ControlCharacters;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
@@ -10,7 +11,10 @@ import java.util.TreeMap;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Encodes each log event as one JSON object on its own line. */
+/**
+ * Encodes each log event as one JSON object on its own line. All control characters are escaped: JSON requires it for
+ * some only, but people read the line in a terminal.
+ */
 final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
     private static final byte[] NO_BYTES = {};
 
@@ -33,7 +37,7 @@ final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
             line.put(known.getKey(), known.getValue());
         if (event.getThrowableProxy() != null)
             line.put("stack", ThrowableProxyUtil.asString(event.getThrowableProxy()));
-        return (json.writeValueAsString(line) + "\n").getBytes(StandardCharsets.UTF_8);
+        return (ControlCharacters.escape(json.writeValueAsString(line)) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
     @Override

@@ -41,7 +41,7 @@ public final class LogSetup {
     public static void linesTo(PrintWriter err, boolean json) {
         LoggerContext context = resetContext();
         if (context == null) return;
-        EncoderBase<ILoggingEvent> encoder = json ? new JsonLogEncoder() : pattern(context);
+        EncoderBase<ILoggingEvent> encoder = json ? new JsonLogEncoder() : lines(context);
         AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
             @Override
             protected void append(ILoggingEvent event) {
@@ -78,20 +78,23 @@ public final class LogSetup {
         return context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
     }
 
-    private static PatternLayoutEncoder pattern(LoggerContext context) {
+    private static EscapingEncoder lines(LoggerContext context) {
         PatternLayoutEncoder encoder = new PatternLayoutEncoder();
         encoder.setContext(context);
         encoder.setPattern(PATTERN);
         encoder.setCharset(StandardCharsets.UTF_8);
         encoder.start();
-        return encoder;
+        EscapingEncoder escaping = new EscapingEncoder(encoder);
+        escaping.setContext(context);
+        escaping.start();
+        return escaping;
     }
 
     private static RollingFileAppender<ILoggingEvent> file(LoggerContext context, Path file) {
         RollingFileAppender<ILoggingEvent> appender = new RollingFileAppender<>();
         appender.setContext(context);
         appender.setFile(file.toString());
-        appender.setEncoder(pattern(context));
+        appender.setEncoder(lines(context));
 
         FixedWindowRollingPolicy rolling = new FixedWindowRollingPolicy();
         rolling.setContext(context);
@@ -118,7 +121,7 @@ public final class LogSetup {
                 // Failures of the connection pool are also thrown as exceptions, with a better message.
                 boolean ours = !event.getLoggerName().startsWith("com.zaxxer.hikari");
                 if (ours && event.getLevel().isGreaterOrEqual(Level.WARN))
-                    warnings.accept(event.getLevel() + " " + event.getFormattedMessage());
+                    warnings.accept(event.getLevel() + " " + new EscapedEvent(event).getFormattedMessage());
             }
         };
         appender.setContext(context);

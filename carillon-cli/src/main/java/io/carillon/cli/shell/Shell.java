@@ -9,9 +9,14 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 
-/** The environment of a command: its output streams, the environment variables and the clock. */
+/**
+ * The environment of a command: its output streams, the environment variables and the clock. The streams escape control
+ * characters.
+ */
 public record Shell(PrintWriter out, PrintWriter err, Map<String, String> environment, InstantSource clock) {
     public Shell {
+        out = EscapingPrintWriter.around(out);
+        err = EscapingPrintWriter.around(err);
         environment = Map.copyOf(environment);
     }
 
@@ -30,6 +35,13 @@ public record Shell(PrintWriter out, PrintWriter err, Map<String, String> enviro
     private static Charset encoding(String property) {
         String name = System.getProperty(property, System.getProperty("native.encoding", "UTF-8"));
         return Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
+    }
+
+    /** Shows the text in place of the last line of standard error, which must be a terminal. */
+    public void replaceLine(String text) {
+        EscapingPrintWriter.around(err).returnToLineStart();
+        err.print(text);
+        err.flush();
     }
 
     /** Returns an environment variable. A blank value counts as not set. */

@@ -29,8 +29,8 @@ class PrinterTest {
         assertThat(as(Format.TABLE)
                         .listText(List.of(ITEM), "name", List.of("name", "when.cron", "list.1", "text", "none")))
                 .isEqualTo("""
-                        NAME  CRON       LIST  TEXT    NONE
-                        a     0 2 * * *  2     a: b??  -""");
+                        NAME  CRON       LIST  TEXT          NONE
+                        a     0 2 * * *  2     a: b\\u001b\\n  -""");
     }
 
     @Test
@@ -69,6 +69,36 @@ class PrinterTest {
         assertThat(emptyAs(Format.NAME)).containsExactly("", "");
         assertThat(emptyAs(Format.JSON)).containsExactly("[ ]\n", "");
         assertThat(emptyAs(Format.YAML)).containsExactly("[]\n", "");
+    }
+
+    @Test
+    void no_format_sends_a_command_to_the_terminal() {
+        String hostile = "\u001b[2J \u009b2J \u202e \u2028 \u0007";
+        JsonNode item = JSON.createObjectNode().put("name", hostile);
+        for (Format format : Format.values()) {
+            StringWriter out = new StringWriter();
+            Printer printer = new Printer(
+                    new Shell(new PrintWriter(out), new PrintWriter(out), Map.of(), () -> Instant.EPOCH), format);
+            printer.printItem(item, "name");
+            printer.printList(List.of(item), "name", List.of("name"));
+            printer.printResult("Paused " + hostile, item, "name");
+
+            assertThat(out.toString().codePoints().filter(point -> point != '\n'))
+                    .as("%s", format)
+                    .noneMatch(point -> Character.isISOControl(point) || point == 0x202e || point == 0x2028);
+            assertThat(out.toString()).contains("\\u009b2J");
+        }
+    }
+
+    @Test
+    void escaped_json_has_the_same_value() {
+        JsonNode item = JSON.createObjectNode().put("name", "\u001b \u009b \u202e \n");
+        StringWriter out = new StringWriter();
+
+        new Printer(new Shell(new PrintWriter(out), new PrintWriter(out), Map.of(), () -> Instant.EPOCH), Format.JSON)
+                .printItem(item, "name");
+
+        assertThat(JSON.readTree(out.toString())).isEqualTo(item);
     }
 
     private static List<String> emptyAs(Format format) {

@@ -2,9 +2,17 @@ package io.carillon.cli.shell;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 import tools.jackson.databind.JsonNode;
@@ -26,6 +34,62 @@ class LogSetupTest {
         assertThat(line.path("message").stringValue()).isEqualTo("two\nlines \"quoted\"");
         assertThat(line.path("runId").stringValue()).isEqualTo("run_1");
         assertThat(line.path("stack").stringValue()).contains("IllegalStateException: broken");
+    }
+
+    private static final String FORGED = "x\n2026-01-01T00:00:00.000Z ERROR forged \u001b[2J \u009b \u202e \u2028";
+    private static final String ESCAPED =
+            "x\\n2026-01-01T00:00:00.000Z ERROR forged \\u001b[2J \\u009b \\u202e \\u2028";
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void text_of_a_caller_forges_no_line(boolean json) {
+        StringWriter written = new StringWriter();
+        LogSetup.linesTo(new PrintWriter(written), json);
+
+        MDC.put("runId", FORGED);
+        LoggerFactory.getLogger("there").info("paused reason={}", FORGED);
+        MDC.clear();
+
+        assertThat(written.toString().lines()).hasSize(1);
+        assertThat(written.toString()).containsIgnoringCase("paused reason=" + ESCAPED);
+        assertThat(controls(written.toString())).containsExactly((int) '\n');
+    }
+
+    @Test
+    void only_the_stack_trace_has_more_lines() {
+        StringWriter written = new StringWriter();
+        LogSetup.linesTo(new PrintWriter(written), false);
+        Exception failure = new IllegalStateException(FORGED, new IllegalArgumentException(FORGED));
+        failure.addSuppressed(new IllegalArgumentException(FORGED));
+
+        LoggerFactory.getLogger("there").warn("failed", failure);
+
+        assertThat(written.toString().lines())
+                .anyMatch(line -> line.equals("java.lang.IllegalStateException: " + ESCAPED))
+                .anyMatch(line -> line.equals("Caused by: java.lang.IllegalArgumentException: " + ESCAPED))
+                .anyMatch(line -> line.equals("\tSuppressed: java.lang.IllegalArgumentException: " + ESCAPED))
+                .anyMatch(line -> line.startsWith("\tat io.carillon.cli.shell.LogSetupTest"))
+                .noneMatch(line -> line.startsWith("2026-01-01"));
+        assertThat(controls(written.toString())).containsOnly((int) '\n', (int) '\t');
+    }
+
+    @Test
+    void warnings_and_the_file_are_escaped_too(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("carillon.log");
+        List<String> warnings = new ArrayList<>();
+        LogSetup.toFile(file, warnings::add);
+
+        LoggerFactory.getLogger("there").warn("paused reason={}", FORGED);
+
+        assertThat(warnings).containsExactly("WARN paused reason=" + ESCAPED);
+        assertThat(Files.readString(file).lines()).singleElement().asString().endsWith("paused reason=" + ESCAPED);
+    }
+
+    private static List<Integer> controls(String text) {
+        return text.codePoints()
+                .filter(point -> Character.isISOControl(point) || point == 0x202e || point == 0x2028)
+                .boxed()
+                .toList();
     }
 
     @Test

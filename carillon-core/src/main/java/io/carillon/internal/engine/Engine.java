@@ -36,6 +36,7 @@ import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.run.GateName;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.run.Enqueue;
 import io.carillon.run.RunId;
@@ -169,7 +170,7 @@ public final class Engine implements AutoCloseable {
         log.info(
                 "node started node={} name={} handlers={} slots={} wakeup={}",
                 node.id(),
-                identity.name(),
+                ControlCharacters.escape(identity.name()),
                 node.handlers().names().size(),
                 config.concurrency(),
                 wakeupController.wakeup().mode().text());

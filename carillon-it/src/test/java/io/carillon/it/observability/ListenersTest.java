@@ -153,6 +153,25 @@ class ListenersTest {
                         line.matches("run dead run=run_\\w+ queue=report.make handler=report.make attempt=1 error=no"));
     }
 
+    @Test
+    void text_of_a_caller_forges_no_line_of_the_log() {
+        String forged = "x\n2026-01-01 ERROR forged \u001b[2J";
+        Carillon carillon = fixture.client(builder -> builder.handleReturning(
+                REPORT, (report, run) -> Outcome.rejected("\u009bno\r2026-01-01 ERROR forged")));
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+
+        carillon.schedules()
+                .pause("r", PauseOptions.untilResumed().by("ann\u202e").reason(forged));
+        carillon.enqueue(REPORT, EU);
+        carillon.runDue(Duration.ofSeconds(20));
+
+        assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
+                .contains("schedule paused schedule=r project=default by=ann\\u202e until=null"
+                        + " reason=x\\n2026-01-01 ERROR forged \\u001b[2J")
+                .anyMatch(line -> line.endsWith("error=\\u009bno\\r2026-01-01 ERROR forged"))
+                .noneMatch(line -> line.chars().anyMatch(Character::isISOControl));
+    }
+
     static Stream<Arguments> outcomes() {
         return Stream.of(
                 arguments(Outcome.succeeded("done"), "Succeeded"),

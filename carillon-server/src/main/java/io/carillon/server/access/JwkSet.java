@@ -3,6 +3,7 @@ package io.carillon.server.access;
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.util.JSONObjectUtils;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.TextCleaner;
 import java.net.URI;
 import java.text.ParseException;
@@ -83,7 +84,10 @@ public final class JwkSet {
             try {
                 VerificationKey.ofPublicKey(JWK.parse(key)).ifPresent(usable -> found.put(id, usable));
             } catch (ParseException | JOSEException | RuntimeException unusable) {
-                log.warn("unusable key in the issuer's key set kid={}", TextCleaner.clean(id, 200), unusable);
+                log.warn(
+                        "unusable key in the issuer's key set kid={}",
+                        ControlCharacters.escape(TextCleaner.clean(id, 200)),
+                        unusable);
             }
         }
         return found;

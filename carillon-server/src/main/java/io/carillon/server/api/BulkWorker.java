@@ -1,6 +1,7 @@
 package io.carillon.server.api;
 
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.PublicId;
 import io.carillon.server.http.ErrorMapping;
 import io.carillon.server.http.JsonFields;
@@ -96,7 +97,7 @@ public final class BulkWorker {
                         "bulk action interrupted; will retry project={} id={} cause={}",
                         bulkActionKey.project(),
                         bulkActionKey.id(),
-                        failure.getMessage());
+                        ControlCharacters.escape(failure.getMessage()));
                 return false;
             }
             log.warn("bulk action failed project={} id={}", bulkActionKey.project(), bulkActionKey.id(), failure);

@@ -1,5 +1,6 @@
 package io.carillon.server.http;
 
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.PublicId;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.internal.value.Uuid7;
@@ -225,7 +226,7 @@ public final class RequestDispatcher {
                     took.toMillis(),
                     requestId,
                     state.caller.project(),
-                    state.caller.actor(),
+                    ControlCharacters.escape(state.caller.actor()),
                     request.remoteAddress());
     }
 }

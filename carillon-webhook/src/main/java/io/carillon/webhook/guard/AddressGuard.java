@@ -1,5 +1,6 @@
 package io.carillon.webhook.guard;
 
+import io.carillon.internal.value.ControlCharacters;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
@@ -54,8 +55,11 @@ public final class AddressGuard {
         }
         Optional<String> rejection =
                 addresses.isEmpty() ? Optional.of("no address") : rejectionReason(target, addresses);
-        rejection.ifPresent(
-                why -> log.warn("webhook blocked host={} port={} reason={}", target.host(), target.port(), why));
+        rejection.ifPresent(why -> log.warn(
+                "webhook blocked host={} port={} reason={}",
+                ControlCharacters.escape(target.host()),
+                target.port(),
+                why));
         return rejection.isPresent() ? List.of() : List.copyOf(addresses);
     }
 

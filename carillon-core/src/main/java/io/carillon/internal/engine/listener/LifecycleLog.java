@@ -4,6 +4,7 @@ import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.ErrorText;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.schedule.TickPlan;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleEvent.AffectedInstants;
 import java.time.Duration;
@@ -45,7 +46,7 @@ public final class LifecycleLog {
                     attempt.lane().queue(),
                     attempt.target().name(),
                     attempt.number(),
-                    ErrorText.firstLine(markDead.error()));
+                    ControlCharacters.escape(ErrorText.firstLine(markDead.error())));
         else
             log.debug(
                     "attempt ended run={} attempt={} next={}",
@@ -68,9 +69,9 @@ public final class LifecycleLog {
                     "schedule paused schedule={} project={} by={} until={} reason={}",
                     schedule,
                     project,
-                    paused.by(),
+                    ControlCharacters.escape(paused.by()),
                     paused.until(),
-                    paused.reason());
+                    ControlCharacters.escape(paused.reason()));
         else if (event instanceof ScheduleEvent.Resumed)
             log.info("schedule resumed schedule={} project={}", schedule, project);
         else if (event instanceof ScheduleEvent.Deleted)
@@ -84,7 +85,7 @@ public final class LifecycleLog {
                     all.count(),
                     all.from(),
                     all.to(),
-                    all.reason());
+                    ControlCharacters.escape(all.reason()));
         } else if (event instanceof ScheduleEvent.Skipped skipped) {
             AffectedInstants all = skipped.instants();
             log.info(
@@ -94,7 +95,7 @@ public final class LifecycleLog {
                     all.count(),
                     all.from(),
                     all.to(),
-                    all.reason());
+                    ControlCharacters.escape(all.reason()));
         } else throw new AssertionError("no log line for " + event.getClass().getSimpleName());
     }
 }

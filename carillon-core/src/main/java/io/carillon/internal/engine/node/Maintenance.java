@@ -4,6 +4,7 @@ import io.carillon.NodeConfig;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.MaintenanceStore;
 import io.carillon.internal.store.TableStats;
+import io.carillon.internal.value.ControlCharacters;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
@@ -83,7 +84,7 @@ public final class Maintenance extends Loop {
             log.info(
                     "vacuum of ended runs failed; left to autovacuum rows={} error={}",
                     stats.deadRows(),
-                    failure.toString());
+                    ControlCharacters.escape(failure));
             return;
         }
         unremovable = store.tableStats().deadRows();
@@ -147,7 +148,9 @@ public final class Maintenance extends Loop {
             checkRequested = false;
             outdated.get().ifPresent(why -> {
                 stopped = true;
-                log.error("schema needs a newer version; node stops claiming and planning reason={}", why);
+                log.error(
+                        "schema needs a newer version; node stops claiming and planning reason={}",
+                        ControlCharacters.escape(why));
                 stop.run();
             });
         }

@@ -10,6 +10,7 @@ import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.WriteResult;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.RunId;
 import java.sql.Connection;
@@ -280,7 +281,7 @@ public final class AttemptEndings {
                             "end of attempt rejected by the database; the run is tried again when its lease ends"
                                     + " run={} error={}",
                             group.get(0).attempt().run(),
-                            failure.getMessage());
+                            ControlCharacters.escape(failure.getMessage()));
                     refused.add(Fence.of(group.get(0)));
                     return 0;
                 }
@@ -288,7 +289,7 @@ public final class AttemptEndings {
                         "group of endings rejected; writing its halves separately kind={} size={} error={}",
                         kind,
                         group.size(),
-                        failure.getMessage());
+                        ControlCharacters.escape(failure.getMessage()));
                 int half = group.size() / 2;
                 return writeInHalves(kind, group.subList(0, half))
                         + writeInHalves(kind, group.subList(half, group.size()));

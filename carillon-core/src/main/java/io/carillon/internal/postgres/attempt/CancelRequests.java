@@ -5,6 +5,7 @@ import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.partition.MaintenanceRepository;
 import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.run.RunId;
 import java.util.List;
 import java.util.UUID;
@@ -70,7 +71,10 @@ public final class CancelRequests {
     private int endInHalves(List<UUID> runs, StorageException refused) {
         if (runs.isEmpty()) return 0;
         if (runs.size() == 1) {
-            log.error("cancelled run cannot be ended run={} error={}", new RunId(runs.get(0)), refused.getMessage());
+            log.error(
+                    "cancelled run cannot be ended run={} error={}",
+                    new RunId(runs.get(0)),
+                    ControlCharacters.escape(refused.getMessage()));
             return 0;
         }
         int half = runs.size() / 2;

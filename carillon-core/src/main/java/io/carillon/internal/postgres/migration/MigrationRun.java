@@ -3,6 +3,7 @@ package io.carillon.internal.postgres.migration;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.jdbc.Backend;
+import io.carillon.internal.value.ControlCharacters;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -76,7 +77,7 @@ final class MigrationRun {
             } else if (deadline.isExpired()) {
                 throw timedOut(next, obstacle);
             } else {
-                log.debug("migration waits file={} obstacle={}", next.file(), obstacle);
+                log.debug("migration waits file={} obstacle={}", next.file(), ControlCharacters.escape(obstacle));
                 deadline.pause();
             }
             pending = pending();
@@ -202,7 +203,7 @@ final class MigrationRun {
             return true;
         } catch (SQLException e) {
             if (!RETRYABLE_STATES.contains(e.getSQLState()) || deadline.isExpired()) throw e;
-            log.debug("migration statement waits obstacle={}", MigrationSession.firstLine(e));
+            log.debug("migration statement waits obstacle={}", ControlCharacters.escape(MigrationSession.firstLine(e)));
             return false;
         } finally {
             MigrationSession.quietly(session::endTransaction);

@@ -1,6 +1,7 @@
 package io.carillon.internal.postgres.migration;
 
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.value.ControlCharacters;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -102,7 +103,7 @@ final class MigrationSession {
         try {
             cleanup.run();
         } catch (SQLException e) {
-            log.debug("migration connection is broken error={}", e.getMessage());
+            log.debug("migration connection is broken error={}", ControlCharacters.escape(e.getMessage()));
         }
     }
 

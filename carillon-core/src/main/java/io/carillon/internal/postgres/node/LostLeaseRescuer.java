@@ -12,6 +12,7 @@ import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
 import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.run.IsolationRule;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.run.RunId;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -374,7 +375,7 @@ public final class LostLeaseRescuer {
                 log.error(
                         "run of a dead node cannot be released run={} error={}",
                         group.get(0).run(),
-                        failure.getMessage());
+                        ControlCharacters.escape(failure.getMessage()));
                 return new RescueResult(0, 0, 0, 1);
             }
             int half = group.size() / 2;

@@ -3,6 +3,7 @@ package io.carillon.internal.postgres.partition;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.value.ControlCharacters;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -90,7 +91,7 @@ public final class PartitionRemoval {
             log.info(
                     "partition not removed, will retry partition={} error={}",
                     expiredPartition.partition,
-                    failure.getMessage());
+                    ControlCharacters.escape(failure.getMessage()));
             return false;
         }
     }

@@ -9,6 +9,7 @@ import io.carillon.internal.postgres.sql.HistoryInsert;
 import io.carillon.internal.postgres.sql.RunInsert;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.store.schedule.PlanStore;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.schedule.Schedule;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -371,7 +372,7 @@ public final class PlanRepository implements PlanStore {
                 log.error(
                         "plan rejected by the database schedule={} error={}",
                         plans.get(0).schedule().id(),
-                        failure.getMessage());
+                        ControlCharacters.escape(failure.getMessage()));
                 return List.of();
             }
             int half = plans.size() / 2;

@@ -5,6 +5,7 @@ import io.carillon.ErrorCode;
 import io.carillon.internal.jdbc.DatabaseTime;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.schedule.AdaptiveInterval;
 import io.carillon.schedule.CronExpression;
@@ -225,7 +226,10 @@ final class ScheduleRows {
             long logged = before != null && now - before.loggedAt < LOG_INTERVAL_NANOS ? before.loggedAt : now;
             entries.put(id, new UnreadableEntry(schedule, error, now, logged));
             if (logged == now)
-                log.warn("schedule cannot be planned by this node schedule={} error={}", schedule, error);
+                log.warn(
+                        "schedule cannot be planned by this node schedule={} error={}",
+                        schedule,
+                        ControlCharacters.escape(error));
         }
 
         /** Returns the schedules to leave out; each is tried again after 30 seconds. */

@@ -1,5 +1,6 @@
 package io.carillon.internal.postgres.wakeup;
 
+import io.carillon.internal.value.ControlCharacters;
 import java.lang.reflect.Field;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -40,7 +41,9 @@ final class ImmediateNotifications {
             time.setAccessible(true);
             time.setLong(stream.get(executor), millis);
         } catch (SQLException | ReflectiveOperationException | RuntimeException | LinkageError unreachable) {
-            log.debug("notifications arrive 1 ms later with this driver reason={}", unreachable.toString());
+            log.debug(
+                    "notifications arrive 1 ms later with this driver reason={}",
+                    ControlCharacters.escape(unreachable));
         }
     }
 }
