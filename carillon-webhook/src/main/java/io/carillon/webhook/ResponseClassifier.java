@@ -29,6 +29,8 @@ final class ResponseClassifier {
         if (result instanceof SendResult.TimedOut)
             return withoutResponse(
                     Verdict.TIMED_OUT, "no response within " + target.timeouts().total(), millis);
+        if (result instanceof SendResult.HeldBack heldBack)
+            return Delivery.unsent(Verdict.HELD_BACK, heldBack.reason(), heldBack.pause());
         if (result instanceof SendResult.InvalidResponse invalidResponse)
             return withoutResponse(Verdict.FAILED, invalidResponse.reason(), millis);
         if (result instanceof SendResult.Response response) {

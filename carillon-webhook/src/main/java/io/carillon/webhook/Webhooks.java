@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +47,7 @@ public final class Webhooks implements AutoCloseable {
         this.secrets = builder.secrets;
         this.listener = builder.listener;
         this.maxPause = builder.maxPause;
-        this.sender = new Sender(new AddressGuard(builder.addressPolicy, builder.resolver), builder.tls);
+        this.sender = new Sender(new AddressGuard(builder.addressPolicy), builder.resolver, builder.tls);
         this.hosts = new HostLimiter(builder.hostLimits);
     }
 
@@ -123,19 +124,26 @@ public final class Webhooks implements AutoCloseable {
             return Delivery.unsent(
                     Verdict.HELD_BACK, "the host is at its limit, is paused, or its breaker is open", deferred.pause());
         HostLimiter.Admission.Admitted admitted = (HostLimiter.Admission.Admitted) admission;
-        boolean hostFailed = true;
-        Duration slowDown = Duration.ZERO;
+        Delivery delivery = null;
         try {
             long start = System.nanoTime();
-            SendResult result = sender.send(request);
+            SendResult result = sender.send(metadata.project(), request);
             long millis = (System.nanoTime() - start) / 1_000_000;
-            Delivery delivery = ResponseClassifier.classify(target, result, metadata.now(), maxPause, millis);
-            hostFailed = delivery.verdict().isHostFailure() || delivery.status() >= 500;
-            if (delivery.verdict() == Verdict.SLOW_DOWN) slowDown = slowDownOf(delivery);
+            delivery = ResponseClassifier.classify(target, result, metadata.now(), maxPause, millis);
             return delivery;
         } finally {
-            admitted.release(hostFailed, slowDown);
+            release(admitted, delivery);
         }
+    }
+
+    /** Counts a delivery for the breaker of its host, unless this node did not send it or was interrupted. */
+    private static void release(HostLimiter.Admission.Admitted admitted, @Nullable Delivery delivery) {
+        if (delivery == null || delivery.verdict() == Verdict.HELD_BACK) {
+            admitted.cancel();
+            return;
+        }
+        boolean hostFailed = delivery.verdict().isHostFailure() || delivery.status() >= 500;
+        admitted.release(hostFailed, delivery.verdict() == Verdict.SLOW_DOWN ? slowDownOf(delivery) : Duration.ZERO);
     }
 
     private static Duration slowDownOf(Delivery delivery) {

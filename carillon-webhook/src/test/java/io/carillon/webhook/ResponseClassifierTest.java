@@ -121,7 +121,7 @@ class ResponseClassifierTest {
 
     @Test
     void every_result_is_classified() {
-        assertThat(SendResult.class.getPermittedSubclasses()).hasSize(4);
+        assertThat(SendResult.class.getPermittedSubclasses()).hasSize(5);
         assertThat(ResponseClassifier.classify(TARGET, new SendResult.TimedOut(), NOW, HOUR, 1)
                         .verdict())
                 .isEqualTo(Verdict.TIMED_OUT);
@@ -131,5 +131,7 @@ class ResponseClassifierTest {
         assertThat(ResponseClassifier.classify(TARGET, new SendResult.InvalidResponse("x"), NOW, HOUR, 1)
                         .verdict())
                 .isEqualTo(Verdict.FAILED);
+        assertThat(ResponseClassifier.classify(TARGET, new SendResult.HeldBack("x", HOUR), NOW, HOUR, 1))
+                .isEqualTo(Delivery.unsent(Verdict.HELD_BACK, "x", HOUR));
     }
 }

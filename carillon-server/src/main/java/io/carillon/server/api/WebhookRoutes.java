@@ -16,11 +16,11 @@ import io.carillon.server.store.AuditRepository;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
+import io.carillon.webhook.hosts.ProjectShares;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
 import java.util.regex.Pattern;
 
 /**
@@ -28,7 +28,10 @@ import java.util.regex.Pattern;
  * inside a transaction.
  */
 final class WebhookRoutes {
-    /** Each send may occupy a thread of the server for up to {@link #MAX_SEND_TIME}. */
+    /**
+     * The number of tests and replays of all projects. Each may occupy a thread of the server for up to {@link
+     * #MAX_SEND_TIME}.
+     */
     private static final int MAX_CONCURRENT_SENDS = 16;
 
     /** Limits the timeout of the webhook, because HTTP requests end after 30 seconds. */
@@ -38,7 +41,7 @@ final class WebhookRoutes {
 
     private final RequestExecutor executor;
     private final Webhooks sender;
-    private final Semaphore sendPermits = new Semaphore(MAX_CONCURRENT_SENDS);
+    private final ProjectShares sendPlaces = new ProjectShares(MAX_CONCURRENT_SENDS);
 
     WebhookRoutes(RequestExecutor executor) {
         this.executor = executor;
@@ -66,7 +69,7 @@ final class WebhookRoutes {
             return true;
         });
         String project = request.caller().project();
-        Delivery delivery = sendLimited(() -> sender.test(project, withShortTimeout(filled.orElse(target))));
+        Delivery delivery = sendLimited(project, () -> sender.test(project, withShortTimeout(filled.orElse(target))));
         return auditAndRespond(request, "webhook.test", targetRequest.auditObject(), delivery);
     }
 
@@ -94,7 +97,8 @@ final class WebhookRoutes {
                                     + "ended before payloads were kept."));
         });
         RunId run = RunRoutes.id(request);
-        Delivery delivery = sendLimited(() -> sender.replay(request.caller().project(), run, withShortTimeout(target)));
+        String project = request.caller().project();
+        Delivery delivery = sendLimited(project, () -> sender.replay(project, run, withShortTimeout(target)));
         return auditAndRespond(request, "run.replay", "run/" + run, delivery);
     }
 
@@ -109,9 +113,13 @@ final class WebhookRoutes {
         Delivery send() throws InterruptedException;
     }
 
-    private Delivery sendLimited(SendAction sendAction) {
-        if (!sendPermits.tryAcquire())
-            throw Problem.of(429, "too-many-sends", "Too many tests and replays are in progress. Try again later.")
+    /** Sends within the share of the project: tests to slow receivers must not prevent those of other projects. */
+    private Delivery sendLimited(String project, SendAction sendAction) {
+        if (!sendPlaces.tryAcquire(project))
+            throw Problem.of(
+                            429,
+                            "too-many-sends",
+                            "Too many tests and replays of this project are in progress. Try again later.")
                     .withHeader("Retry-After", "5");
         try {
             return sendAction.send();
@@ -120,7 +128,7 @@ final class WebhookRoutes {
             throw Problem.of(503, "unavailable", "The server is shutting down. Try again; another server may respond.")
                     .withHeader("Retry-After", "2");
         } finally {
-            sendPermits.release();
+            sendPlaces.release(project);
         }
     }
 

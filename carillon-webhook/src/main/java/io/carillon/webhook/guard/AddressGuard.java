@@ -4,8 +4,6 @@ import io.carillon.internal.value.ControlCharacters;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.net.UnknownHostException;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -14,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides which addresses a delivery may connect to. A name is resolved once, all its addresses must be allowed, and
- * the connection uses only checked addresses: a later DNS response has no effect. To users, a blocked host looks like
+ * Decides which addresses a delivery may connect to. All resolved addresses of a name must be allowed, and the
+ * connection uses only checked addresses: a later DNS response has no effect. To users, a blocked host looks like
  * one that does not exist; the log distinguishes the two.
  */
 public final class AddressGuard {
@@ -25,14 +23,12 @@ public final class AddressGuard {
             "localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp", "private", "arpa");
 
     private final AddressPolicy policy;
-    private final Resolver resolver;
     private final List<Cidr> allowedRanges;
     private final Set<String> allowedHosts;
     private final List<Cidr> denied;
 
-    public AddressGuard(AddressPolicy policy, Resolver resolver) {
+    public AddressGuard(AddressPolicy policy) {
         this.policy = policy;
-        this.resolver = resolver;
         this.allowedRanges = policy.allowed().stream()
                 .filter(Cidr::isAddressOrRange)
                 .map(Cidr::parse)
@@ -44,34 +40,51 @@ public final class AddressGuard {
         this.denied = policy.denied().stream().map(Cidr::parse).toList();
     }
 
-    /** Returns the checked addresses of a target; empty if it must not or cannot be reached. */
-    public List<InetAddress> resolveAllowed(TargetAddress target) {
-        List<InetAddress> addresses;
-        try {
-            Optional<InetAddress> literal = target.literal();
-            addresses = literal.isPresent() ? List.of(literal.get()) : Arrays.asList(resolver.resolve(target.host()));
-        } catch (UnknownHostException unknown) {
-            return List.of();
-        }
-        Optional<String> rejection =
-                addresses.isEmpty() ? Optional.of("no address") : rejectionReason(target, addresses);
-        rejection.ifPresent(why -> log.warn(
+    /**
+     * Applies the rules that need no name resolution, so that a target they reject costs none. Empty if the name has to
+     * be resolved; otherwise the address to connect to, or no address if the target is rejected.
+     */
+    public Optional<List<InetAddress>> decideWithoutResolving(TargetAddress target) {
+        Optional<InetAddress> literal = target.literal();
+        if (literal.isPresent()) return Optional.of(allowed(target, List.of(literal.get())));
+        // An allowed range exempts a name from the other rules, but whether the name is in it is known later.
+        if (allowedHosts.contains(target.hostAndPort()) || !allowedRanges.isEmpty()) return Optional.empty();
+        Optional<String> rejection = rejectionOfName(target);
+        rejection.ifPresent(why -> logRejection(target, why));
+        return rejection.map(why -> List.of());
+    }
+
+    /** Returns the resolved addresses of a target; none if one of them must not be reached. */
+    public List<InetAddress> allowed(TargetAddress target, List<InetAddress> addresses) {
+        if (addresses.isEmpty()) return List.of();
+        Optional<String> rejection = rejectionReason(target, addresses);
+        rejection.ifPresent(why -> logRejection(target, why));
+        return rejection.isPresent() ? List.of() : List.copyOf(addresses);
+    }
+
+    private static void logRejection(TargetAddress target, String why) {
+        log.warn(
                 "webhook blocked host={} port={} reason={}",
                 ControlCharacters.escape(target.host()),
                 target.port(),
-                why));
-        return rejection.isPresent() ? List.of() : List.copyOf(addresses);
+                why);
     }
 
     private Optional<String> rejectionReason(TargetAddress target, List<InetAddress> addresses) {
         if (addresses.stream().anyMatch(this::isDenied)) return Optional.of("denied");
         if (allowedHosts.contains(target.hostAndPort())) return Optional.empty();
         if (addresses.stream().allMatch(this::isExempt)) return Optional.empty();
-        if (!policy.ports().contains(target.port())) return Optional.of("port");
-        if (target.literal().isEmpty() && isInternalName(target.host())) return Optional.of("internal name");
+        Optional<String> name = rejectionOfName(target);
+        if (name.isPresent()) return name;
         return addresses.stream().allMatch(address -> isExempt(address) || isPublic(address))
                 ? Optional.empty()
                 : Optional.of("address");
+    }
+
+    private Optional<String> rejectionOfName(TargetAddress target) {
+        if (!policy.ports().contains(target.port())) return Optional.of("port");
+        if (target.literal().isEmpty() && isInternalName(target.host())) return Optional.of("internal name");
+        return Optional.empty();
     }
 
     private boolean isExempt(InetAddress address) {

@@ -4,7 +4,8 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * Resolves host names. The guard calls it once per delivery, and the delivery connects only to the checked addresses.
+ * Resolves host names. A delivery resolves its name once and connects only to the checked addresses. A call may block
+ * for longer than the timeout of a delivery.
  */
 @FunctionalInterface
 public interface Resolver {

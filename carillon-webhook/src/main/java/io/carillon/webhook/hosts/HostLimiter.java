@@ -7,12 +7,12 @@ import java.util.function.LongSupplier;
 
 /**
  * Limits the requests of this node to each host. A sender calls {@link #tryAcquire} before a request and {@link
- * Admission.Admitted#release} after it. Hosts that are idle and healthy are not stored. Thread-safe.
+ * Admission.Admitted#release} after it, or {@link Admission.Admitted#cancel} if it was not sent. Hosts that are idle and healthy are not stored. Thread-safe.
  */
 public final class HostLimiter {
     /** The result of {@link HostLimiter#tryAcquire}. */
     public sealed interface Admission {
-        /** The request may start. The sender must call {@link #release} when it has ended. */
+        /** The request may start. The sender must call {@link #release} or {@link #cancel} when it has ended. */
         record Admitted(HostLimiter limiter, String host, boolean probe) implements Admission {
             /**
              * Ends the request.
@@ -22,6 +22,11 @@ public final class HostLimiter {
              */
             public void release(boolean hostFailed, Duration slowDown) {
                 limiter.release(this, hostFailed, slowDown);
+            }
+
+            /** Ends a request that was not sent. It does not count for the breaker; a probe is still due. */
+            public void cancel() {
+                limiter.cancel(this);
             }
         }
 
@@ -66,6 +71,14 @@ public final class HostLimiter {
         long now = nanos.getAsLong();
         hosts.computeIfPresent(admitted.host(), (name, state) -> {
             state.release(now, admitted.probe(), failed, slowDown);
+            return state.isRemovable(now) ? null : state;
+        });
+    }
+
+    private void cancel(Admission.Admitted admitted) {
+        long now = nanos.getAsLong();
+        hosts.computeIfPresent(admitted.host(), (name, state) -> {
+            state.cancel(admitted.probe());
             return state.isRemovable(now) ? null : state;
         });
     }

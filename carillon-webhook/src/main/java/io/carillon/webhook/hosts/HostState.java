@@ -50,6 +50,11 @@ final class HostState {
         else if (openCount == 0 && attempts >= limits.minRequests() && failures * 2 >= attempts) open(now);
     }
 
+    void cancel(boolean probe) {
+        inFlight--;
+        if (probe) probing = false;
+    }
+
     private void onProbeEnded(long now, boolean failed) {
         probing = false;
         if (failed) open(now);

@@ -1,5 +1,6 @@
 package io.carillon.webhook.send;
 
+import java.time.Duration;
 import java.util.Map;
 
 /** The result of one request. */
@@ -18,4 +19,7 @@ public sealed interface SendResult {
 
     /** A connection was made, but no readable response was received. */
     record InvalidResponse(String reason) implements SendResult {}
+
+    /** Nothing was sent, because this node has no capacity left for the project; the sender tries again later. */
+    record HeldBack(String reason, Duration pause) implements SendResult {}
 }

@@ -1,6 +1,7 @@
 package io.carillon.webhook.send;
 
 import io.carillon.webhook.guard.AddressGuard;
+import io.carillon.webhook.guard.Resolver;
 import io.carillon.webhook.guard.TargetAddress;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,13 +10,10 @@ import java.net.InetAddress;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
+import java.util.Optional;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.apache.hc.client5.http.ConnectTimeoutException;
@@ -42,22 +40,30 @@ public final class Sender implements AutoCloseable {
     private final AddressGuard addressGuard;
     private final CloseableHttpClient client;
     private final ScheduledExecutorService timeoutScheduler = Threads.timeoutScheduler();
-    private final ExecutorService resolverPool = Threads.resolverPool();
+    private final NameLookups lookups;
 
-    public Sender(AddressGuard addressGuard, SSLContext tls) {
+    public Sender(AddressGuard addressGuard, Resolver resolver, SSLContext tls) {
         this.addressGuard = addressGuard;
+        this.lookups = new NameLookups(resolver);
         this.client = HttpClientFactory.create(tls);
     }
 
-    /** Sends a request once. */
-    public SendResult send(WebhookRequest webhookRequest) throws InterruptedException {
+    /** Sends a request of a project once. */
+    public SendResult send(String project, WebhookRequest webhookRequest) throws InterruptedException {
         Deadline deadline = new Deadline(webhookRequest.timeout());
-        List<InetAddress> addresses;
-        try {
-            addresses = resolveAllowed(webhookRequest.address(), deadline);
-        } catch (TimeoutException slow) {
-            return new SendResult.TimedOut();
-        }
+        TargetAddress target = webhookRequest.address();
+        Optional<List<InetAddress>> decided = addressGuard.decideWithoutResolving(target);
+        if (decided.isPresent()) return send(webhookRequest, decided.get(), deadline);
+        NameLookups.Result result = lookups.resolve(project, target.host(), deadline.remaining());
+        if (result instanceof NameLookups.Result.HeldBack heldBack)
+            return new SendResult.HeldBack(heldBack.reason(), heldBack.pause());
+        if (result instanceof NameLookups.Result.Resolved resolved)
+            return send(webhookRequest, addressGuard.allowed(target, resolved.addresses()), deadline);
+        return new SendResult.TimedOut();
+    }
+
+    private SendResult send(WebhookRequest webhookRequest, List<InetAddress> addresses, Deadline deadline)
+            throws InterruptedException {
         SendResult result = new SendResult.Unreachable();
         for (InetAddress address : addresses.subList(0, Math.min(MAX_ADDRESSES, addresses.size()))) {
             result = send(webhookRequest, address, deadline);
@@ -65,27 +71,6 @@ public final class Sender implements AutoCloseable {
             if (Thread.interrupted()) throw new InterruptedException("the delivery was interrupted");
         }
         return result;
-    }
-
-    /**
-     * Resolves the name on a separate thread, because a name server that does not respond would block this thread
-     * beyond the timeout.
-     */
-    private List<InetAddress> resolveAllowed(TargetAddress target, Deadline deadline)
-            throws InterruptedException, TimeoutException {
-        Future<List<InetAddress>> admitted;
-        try {
-            admitted = resolverPool.submit(() -> addressGuard.resolveAllowed(target));
-        } catch (RejectedExecutionException allHang) {
-            throw new TimeoutException("all resolver threads are busy");
-        }
-        try {
-            return admitted.get(deadline.remaining().toMillis(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException broken) {
-            throw new IllegalStateException("the address guard failed", broken.getCause());
-        } finally {
-            admitted.cancel(true);
-        }
     }
 
     private SendResult send(WebhookRequest webhookRequest, InetAddress address, Deadline deadline) {
@@ -171,7 +156,7 @@ public final class Sender implements AutoCloseable {
     @Override
     public void close() {
         timeoutScheduler.shutdownNow();
-        resolverPool.shutdownNow();
+        lookups.close();
         try {
             client.close();
         } catch (IOException ignored) {

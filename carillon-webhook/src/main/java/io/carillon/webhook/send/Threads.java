@@ -12,8 +12,6 @@ import org.slf4j.LoggerFactory;
 /** The threads of this package: named daemons, so that none keeps the application running. */
 final class Threads {
     private static final Logger log = LoggerFactory.getLogger(Threads.class);
-    /** When so many name resolutions hang, further deliveries fail immediately instead of waiting. */
-    private static final int MAX_RESOLVER_THREADS = 32;
 
     private Threads() {}
 
@@ -25,11 +23,11 @@ final class Threads {
         return scheduler;
     }
 
-    /** Returns the pool that resolves names. The JDK has no timeout for name resolution. */
+    /** Returns the threads that resolve names. {@link NameLookups} limits their number. */
     static ExecutorService resolverPool() {
         return new ThreadPoolExecutor(
                 0,
-                MAX_RESOLVER_THREADS,
+                Integer.MAX_VALUE,
                 30,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),

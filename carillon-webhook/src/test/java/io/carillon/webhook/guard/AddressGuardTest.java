@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.CarillonException;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AddressGuardTest {
     @Test
     void public_answers_pass_all_of_them_in_order() {
-        AddressGuard addressGuard = guard(AddressPolicy.defaults(), "8.8.8.8", "2606:4700::1111");
+        GuardWithAnswers addressGuard = guard(AddressPolicy.defaults(), "8.8.8.8", "2606:4700::1111");
 
         assertThat(addressGuard.resolveAllowed(TargetAddress.parse("https://hooks.example/x")))
                 .extracting(InetAddress::getHostAddress)
@@ -24,7 +24,7 @@ class AddressGuardTest {
 
     @Test
     void one_non_public_answer_blocks_the_host() {
-        AddressGuard addressGuard = guard(AddressPolicy.defaults(), "8.8.8.8", "10.0.0.1");
+        GuardWithAnswers addressGuard = guard(AddressPolicy.defaults(), "8.8.8.8", "10.0.0.1");
 
         assertThat(addressGuard.resolveAllowed(TargetAddress.parse("https://hooks.example/")))
                 .isEmpty();
@@ -32,20 +32,46 @@ class AddressGuardTest {
 
     @Test
     void an_unresolvable_name_is_not_allowed() {
-        Resolver unknown = host -> {
-            throw new UnknownHostException(host);
-        };
-
-        assertThat(new AddressGuard(AddressPolicy.defaults(), unknown)
-                        .resolveAllowed(TargetAddress.parse("https://hooks.example/")))
-                .isEmpty();
         assertThat(guard(AddressPolicy.defaults()).resolveAllowed(TargetAddress.parse("https://hooks.example/")))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "https://hooks.example:22/",
+                "https://hooks.internal/",
+                "https://hooks/",
+                "https://10.0.0.1/",
+                "https://8.8.4.4/",
+                "https://8.8.8.8:22/"
+            })
+    void what_the_rules_reject_is_not_resolved(String url) {
+        AddressGuard addressGuard = new AddressGuard(AddressPolicy.defaults().deny("8.8.4.0/24"));
+
+        assertThat(addressGuard.decideWithoutResolving(TargetAddress.parse(url)))
+                .contains(List.of());
+    }
+
+    @Test
+    void an_allowed_address_is_not_resolved_and_a_name_that_may_be_allowed_is() {
+        AddressGuard defaults = new AddressGuard(AddressPolicy.defaults());
+        AddressGuard withHost = new AddressGuard(AddressPolicy.defaults().allow("hooks.internal:9000"));
+        AddressGuard withRange = new AddressGuard(AddressPolicy.defaults().allow("10.1.0.0/16"));
+
+        assertThat(defaults.decideWithoutResolving(TargetAddress.parse("https://8.8.8.8/")))
+                .hasValueSatisfying(found -> assertThat(found).hasSize(1));
+        assertThat(defaults.decideWithoutResolving(TargetAddress.parse("https://hooks.example/")))
+                .isEmpty();
+        assertThat(withHost.decideWithoutResolving(TargetAddress.parse("http://hooks.internal:9000/")))
+                .isEmpty();
+        assertThat(withRange.decideWithoutResolving(TargetAddress.parse("http://hooks.internal:9000/")))
                 .isEmpty();
     }
 
     @Test
     void what_the_operator_allows_passes_and_nothing_beside_it() {
-        AddressGuard addressGuard =
+        GuardWithAnswers addressGuard =
                 guard(AddressPolicy.defaults().allow("hooks.internal:9000", "10.1.0.0/16"), "10.2.0.1");
 
         assertThat(addressGuard.resolveAllowed(TargetAddress.parse("http://hooks.internal:9000/")))
@@ -64,7 +90,7 @@ class AddressGuardTest {
 
     @Test
     void what_the_operator_denies_never_passes() {
-        AddressGuard addressGuard = guard(
+        GuardWithAnswers addressGuard = guard(
                 AddressPolicy.defaults().allow("hooks.example:443").deny("8.8.8.0/24", "2606:4700::/32"), "8.8.8.8");
 
         assertThat(addressGuard.resolveAllowed(TargetAddress.parse("https://hooks.example/")))
@@ -95,11 +121,17 @@ class AddressGuardTest {
         assertThat(TargetAddress.parse(url).path()).isEqualTo(path);
     }
 
-    private static AddressGuard guard(AddressPolicy policy, String... answers) {
-        return new AddressGuard(
-                policy,
-                host -> Stream.of(answers)
-                        .map(answer -> Cidr.IpLiterals.parse(answer).orElseThrow())
-                        .toArray(InetAddress[]::new));
+    private static GuardWithAnswers guard(AddressPolicy policy, String... answers) {
+        List<InetAddress> addresses = Stream.of(answers)
+                .map(answer -> Cidr.IpLiterals.parse(answer).orElseThrow())
+                .toList();
+        return new GuardWithAnswers(new AddressGuard(policy), addresses);
+    }
+
+    /** A guard, and the addresses to which every name resolves. */
+    private record GuardWithAnswers(AddressGuard guard, List<InetAddress> answers) {
+        List<InetAddress> resolveAllowed(TargetAddress target) {
+            return guard.decideWithoutResolving(target).orElseGet(() -> guard.allowed(target, answers));
+        }
     }
 }

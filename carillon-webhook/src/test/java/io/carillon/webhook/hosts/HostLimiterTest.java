@@ -92,6 +92,21 @@ class HostLimiterTest {
     }
 
     @Test
+    void a_request_that_was_not_sent_does_not_count() {
+        for (int i = 0; i < 10; i++) admitted("a").cancel();
+        assertThat(limiter.size()).as("stored hosts").isZero();
+        fails(4);
+        advance(Duration.ofSeconds(30));
+        admitted("a").cancel();
+
+        Admission.Admitted probe = admitted("a");
+        assertThat(probe.probe()).as("a probe that was not sent is repeated").isTrue();
+        probe.release(false, Duration.ZERO);
+        admitted("a");
+        admitted("a");
+    }
+
+    @Test
     void an_idle_healthy_host_is_removed() {
         admitted("a").release(false, Duration.ZERO);
 
