@@ -2,6 +2,7 @@ package io.carillon.webhook.send;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import javax.net.ssl.SSLContext;
 import org.apache.hc.client5.http.DnsResolver;
 import org.apache.hc.client5.http.HttpRoute;
@@ -27,9 +28,15 @@ final class HttpClientFactory {
 
     private HttpClientFactory() {}
 
-    static CloseableHttpClient create(SSLContext tls) {
+    /** Creates a client that closes connections which were idle for longer than {@code maxIdle}. */
+    static CloseableHttpClient create(SSLContext tls, Duration maxIdle) {
+        TimeValue idle = TimeValue.of(maxIdle);
         return HttpClients.custom()
-                .setConnectionManager(connections(tls))
+                .setConnectionManager(connections(tls, idle))
+                // Otherwise a connection stays open until its host is called again: names that are called once would
+                // use up the file descriptors of the process.
+                .evictExpiredConnections()
+                .evictIdleConnections(idle)
                 // The host contains its checked address; proxies of the system or the JVM are not used.
                 .setRoutePlanner((host, context) ->
                         new HttpRoute(host, null, host.getSchemeName().equals("https")))
@@ -50,7 +57,7 @@ final class HttpClientFactory {
                 .build();
     }
 
-    private static PoolingHttpClientConnectionManager connections(SSLContext tls) {
+    private static PoolingHttpClientConnectionManager connections(SSLContext tls, TimeValue idle) {
         Http1Config bounded = Http1Config.custom()
                 .setMaxLineLength(16 * 1024)
                 .setMaxHeaderCount(200)
@@ -67,7 +74,7 @@ final class HttpClientFactory {
                 .setMaxConnPerRoute(MAX_CONNECTIONS)
                 .setDefaultConnectionConfig(ConnectionConfig.custom()
                         .setValidateAfterInactivity(TimeValue.ofMilliseconds(200))
-                        .setIdleTimeout(org.apache.hc.core5.util.Timeout.ofSeconds(10))
+                        .setIdleTimeout(idle.toTimeout())
                         .setTimeToLive(TimeValue.ofMinutes(1))
                         .build())
                 .build();

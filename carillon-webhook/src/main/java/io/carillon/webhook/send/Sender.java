@@ -37,6 +37,8 @@ public final class Sender implements AutoCloseable {
     /** The number of addresses of a name that are tried when connections fail. */
     private static final int MAX_ADDRESSES = 3;
 
+    private static final Duration MAX_IDLE = Duration.ofSeconds(10);
+
     private final AddressGuard addressGuard;
     private final CloseableHttpClient client;
     private final ScheduledExecutorService timeoutScheduler = Threads.timeoutScheduler();
@@ -45,7 +47,7 @@ public final class Sender implements AutoCloseable {
     public Sender(AddressGuard addressGuard, Resolver resolver, SSLContext tls) {
         this.addressGuard = addressGuard;
         this.lookups = new NameLookups(resolver);
-        this.client = HttpClientFactory.create(tls);
+        this.client = HttpClientFactory.create(tls, MAX_IDLE);
     }
 
     /** Sends a request of a project once. */
