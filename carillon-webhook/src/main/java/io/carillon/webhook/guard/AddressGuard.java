@@ -94,7 +94,9 @@ public final class AddressGuard {
 
     private boolean isDenied(InetAddress address) {
         byte[] bytes = address.getAddress();
-        return denied.stream().anyMatch(range -> range.contains(bytes));
+        List<byte[]> embedded = EmbeddedIpv4.in(bytes);
+        return denied.stream()
+                .anyMatch(range -> range.contains(bytes) || embedded.stream().anyMatch(range::contains));
     }
 
     private static boolean isPublic(InetAddress address) {

@@ -48,7 +48,10 @@ public record AddressPolicy(Set<Integer> ports, List<String> allowed, List<Strin
                 ports, Stream.concat(allowed.stream(), Stream.of(entries)).toList(), denied);
     }
 
-    /** Denies address ranges, including public ones such as those of your own servers. */
+    /**
+     * Denies address ranges, including public ones such as those of your own servers. A range of IPv4 addresses also
+     * denies the IPv6 addresses that contain them (mapped, NAT64, 6to4, Teredo, ISATAP).
+     */
     public AddressPolicy deny(String... ranges) {
         return new AddressPolicy(
                 ports,

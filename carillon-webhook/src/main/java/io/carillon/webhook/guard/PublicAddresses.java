@@ -40,35 +40,18 @@ final class PublicAddresses {
             "3ffe::/16", // former 6bone test network
             "3fff::/20"); // documentation
 
-    // The JDK converts an IPv4-mapped address to IPv4; bytes from other sources may still be mapped.
-    private static final Prefix MAPPED_IPV4 = new Prefix("00000000000000000000ffff");
-    private static final Cidr NAT64 = Cidr.parse("64:ff9b::/96");
-
     private PublicAddresses() {}
 
     static boolean contains(byte[] address) {
         if (address.length == 4) return RESERVED_IPV4.stream().noneMatch(range -> range.contains(address));
         if (address.length != 16) return false;
-        if (MAPPED_IPV4.isPrefixOf(address) || NAT64.contains(address))
-            return contains(Arrays.copyOfRange(address, 12, 16));
+        if (EmbeddedIpv4.isMappedOrNat64(address)) return contains(Arrays.copyOfRange(address, 12, 16));
         return GLOBAL_IPV6.contains(address)
                 && RESERVED_IPV6.stream().noneMatch(range -> range.contains(address))
-                && !isIsatap(address);
-    }
-
-    /** ISATAP: the lower half is {@code [02]00:5efe} and an IPv4 address. */
-    private static boolean isIsatap(byte[] address) {
-        return (address[8] & 0xFD) == 0 && address[9] == 0 && address[10] == 0x5E && (address[11] & 0xFF) == 0xFE;
+                && !EmbeddedIpv4.isIsatap(address);
     }
 
     private static List<Cidr> ranges(String... ranges) {
         return Stream.of(ranges).map(Cidr::parse).toList();
-    }
-
-    /** A prefix of bytes that cannot be written as an address, because the JDK would convert it to IPv4. */
-    private record Prefix(String hex) {
-        boolean isPrefixOf(byte[] address) {
-            return java.util.HexFormat.of().formatHex(address).startsWith(hex);
-        }
     }
 }

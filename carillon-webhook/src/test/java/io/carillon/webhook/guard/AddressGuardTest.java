@@ -44,6 +44,7 @@ class AddressGuardTest {
                 "https://hooks/",
                 "https://10.0.0.1/",
                 "https://8.8.4.4/",
+                "https://[64:ff9b::8.8.4.4]/",
                 "https://8.8.8.8:22/"
             })
     void what_the_rules_reject_is_not_resolved(String url) {
@@ -99,6 +100,46 @@ class AddressGuardTest {
                 .isEmpty();
         assertThat(addressGuard.resolveAllowed(TargetAddress.parse("https://1.1.1.1/")))
                 .hasSize(1);
+    }
+
+    /** 198.51.7.9 in every form in which an IPv6 address contains it. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "0:0:0:0:0:ffff:c633:0709", // mapped
+                "::c633:0709", // compatible
+                "::ffff:0:c633:0709", // translated
+                "64:ff9b::c633:0709",
+                "64:ff9b:1:c633:0007:0900::", // RFC 8215 with a prefix of 48 bits
+                "64:ff9b:1:aac6:0033:0709::", // 56 bits
+                "64:ff9b:1:aabb:00c6:3307:0900::", // 64 bits
+                "64:ff9b:1:aabb:ccdd:eeff:c633:0709", // 96 bits
+                "2002:c633:0709::1", // 6to4
+                "2001:0:c633:0709::1", // Teredo server
+                "2001:0:808:808::39cc:f8f6", // Teredo client
+                "2a00::5efe:c633:0709", // ISATAP
+                "2a00::200:5efe:c633:0709"
+            })
+    void a_denied_ipv4_range_is_denied_inside_ipv6_addresses(String address) {
+        // The range in which the form is public or allowed, so that only the denial can block it.
+        AddressPolicy policy = AddressPolicy.defaults().allow("::/0", "0.0.0.0/0");
+
+        assertThat(guard(policy, address).resolveAllowed(TargetAddress.parse("https://hooks.example/")))
+                .hasSize(1);
+        assertThat(guard(policy.deny("198.51.0.0/16"), address)
+                        .resolveAllowed(TargetAddress.parse("https://hooks.example/")))
+                .isEmpty();
+        assertThat(guard(policy.deny("198.52.0.0/16"), address)
+                        .resolveAllowed(TargetAddress.parse("https://hooks.example/")))
+                .hasSize(1);
+    }
+
+    @Test
+    void a_mapped_address_as_bytes_is_denied_as_well() {
+        byte[] mapped = java.util.HexFormat.of().parseHex("00000000000000000000ffffc6330709");
+
+        assertThat(EmbeddedIpv4.in(mapped)).containsExactly(new byte[] {(byte) 198, 51, 7, 9});
+        assertThat(EmbeddedIpv4.in(new byte[] {(byte) 198, 51, 7, 9})).isEmpty();
     }
 
     @ParameterizedTest
