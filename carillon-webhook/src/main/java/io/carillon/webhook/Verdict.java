@@ -29,8 +29,8 @@ public enum Verdict {
     /** No complete response within the timeout. The delivery is retried. */
     TIMED_OUT,
     /**
-     * Not sent: the host has reached its limit of concurrent requests, is paused, or its breaker is open, or the project
-     * has used up its share of the name lookups of this node. The delivery is postponed; this is not a failure.
+     * Not sent: the host has reached its limit of concurrent requests, is paused, or its breaker is open; or the
+     * project has used up its share of the name lookups of this node. The delivery is postponed; this is not a failure.
      */
     HELD_BACK,
     /** Not sent: a secret of the webhook is unknown or unusable. The delivery is retried. */

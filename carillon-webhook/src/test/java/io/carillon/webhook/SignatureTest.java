@@ -56,6 +56,14 @@ class SignatureTest {
     }
 
     @Test
+    void during_a_change_to_ed25519_the_reference_library_accepts_the_old_secret() throws Exception {
+        TestReceiver.ReceivedRequest receivedRequest = sent(List.of(SigningSecret.generateEd25519(), old));
+
+        assertThat(receivedRequest.header("webhook-signature")).matches("v1a,\\S+ v1,\\S+");
+        assertThatCode(() -> verify(old, receivedRequest)).doesNotThrowAnyException();
+    }
+
+    @Test
     void a_changed_body_or_id_fails_the_verification() throws Exception {
         TestReceiver.ReceivedRequest receivedRequest = sent(List.of(fresh));
         TestReceiver.ReceivedRequest other = new TestReceiver.ReceivedRequest(

@@ -16,6 +16,7 @@ import io.carillon.webhook.Verdict;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
 import io.carillon.webhook.guard.AddressPolicy;
+import io.carillon.webhook.sign.SigningSecret;
 import java.net.http.HttpHeaders;
 import java.nio.file.Path;
 import java.util.List;
@@ -87,6 +88,15 @@ Webhooks webhooks = Webhooks.builder()
         .deny("198.51.0.0/16")                          // never allowed, whatever the other rules say
         .ports(9443))                                   // allowed for every host
     .build();
+    }
+
+    static void store(String secret) {}
+
+    static void signingSecrets() {
+SigningSecret shared = SigningSecret.generate();
+SigningSecret keyPair = SigningSecret.generateEd25519();
+store(keyPair.reveal());                              // whsk_…, for your SecretSource only
+String forReceivers = keyPair.publicKey().orElseThrow();   // whpk_…
     }
 
     static void secrets(String secret) {

@@ -7,7 +7,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Limits the requests of this node to each host. A sender calls {@link #tryAcquire} before a request and {@link
- * Admission.Admitted#release} after it, or {@link Admission.Admitted#cancel} if it was not sent. Hosts that are idle and healthy are not stored. Thread-safe.
+ * Admission.Admitted#release} after it, or {@link Admission.Admitted#cancel} if it was not sent. Hosts that
+ * are idle and healthy are not stored. Thread-safe.
  */
 public final class HostLimiter {
     /** The result of {@link HostLimiter#tryAcquire}. */
