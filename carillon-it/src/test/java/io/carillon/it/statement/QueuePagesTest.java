@@ -15,11 +15,16 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Listing the queues of a small project reads few pages, although a thousand other projects have ten thousand queues.
+ * Listing the queues of a project reads few pages, although a thousand other projects have ten thousand queues and
+ * limits.
  */
 class QueuePagesTest {
     private static final TestDatabase DATABASE = TestDatabase.migrated();
-    private static final int MAX_PAGES = 1_000;
+    /** A project with six queues; each costs a few pages. */
+    private static final int MAX_PAGES = 80;
+
+    /** A project with 200 queues and 10,001 runs. */
+    private static final int MAX_PAGES_OF_NAMES = 1_500;
 
     private static final String FILL = """
             INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
@@ -37,6 +42,8 @@ class QueuePagesTest {
         DATABASE.execute(
                 "INSERT INTO carillon.lane (queue, project, max_running) VALUES ('limited', 'default', 3), ('q9', 'p9',"
                         + " 3)");
+        DATABASE.execute("INSERT INTO carillon.lane (queue, project, max_running)"
+                + " SELECT 'paid' || i, 'p' || i % 1000, 3 FROM generate_series(1, 10000) i");
         // Without this vacuum the page counts would include visibility checks that autovacuum makes unnecessary.
         DATABASE.execute("VACUUM carillon.run");
     }
@@ -51,7 +58,7 @@ class QueuePagesTest {
         try (Storage storage = new PostgresStorage(DATABASE.dataSource(), TickPlanner.defaults())) {
             assertThat(queues(storage, "default")).containsExactly("limited", "q0", "q1", "q2", "q3", "q4");
             assertThat(queues(storage, "large")).hasSize(200);
-            assertThat(queues(storage, "p9")).hasSize(10).contains("q9");
+            assertThat(queues(storage, "p9")).hasSize(20).contains("q9", "paid9");
             assertThat(queues(storage, "none")).isEmpty();
         }
     }
@@ -68,6 +75,14 @@ class QueuePagesTest {
             assertThat(GenericPlan.pages(connection, "LaneRepository.LIST")).isLessThan(MAX_PAGES);
             DATABASE.execute("ANALYZE carillon.run");
             assertThat(GenericPlan.pages(connection, "LaneRepository.LIST")).isLessThan(MAX_PAGES);
+        }
+    }
+
+    @Test
+    void the_names_of_a_large_project_cost_its_own_queues_only() throws SQLException {
+        try (Connection connection = DATABASE.dataSource().getConnection()) {
+            assertThat(GenericPlan.pagesOfQuery(connection, "SELECT carillon.queue_names('large')"))
+                    .isLessThan(MAX_PAGES_OF_NAMES);
         }
     }
 

@@ -89,7 +89,7 @@ class StatementPlanTest {
     private static final Pattern FIRST_ENTRY =
             Pattern.compile("Limit\\n\\s*->  Index (Only )?Scan using [^\\n]++(?!\\n\\s*(Filter|Index Cond))");
 
-    // Has no index condition, or uses the lane index without its first column.
+    // Has no index condition, or uses the lane index without the queue.
     private static final Pattern WHOLE_INDEX =
             Pattern.compile("Index (Only )?Scan using \\S+ on (run|schedule)\\b[^\\n]*\\n\\s*(?!\\s|Index Cond)"
                     + "|Index (Only )?Scan using run_lane_handler on run\\b[^\\n]*\\n\\s*Index Cond: (?![^\\n]*queue)");

@@ -98,7 +98,7 @@ public final class LaneRepository implements LaneStore {
 
     // Counts are bounded: a page about queues must not read a million rows.
     private static final String LIST = """
-            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names_of_project(:project) AS queue
+            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names(:project) AS queue
               UNION SELECT queue FROM carillon.lane WHERE project = :project)
             SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.weight, l.breaker,
               l.breaker_until, c.waiting, c.running

@@ -138,7 +138,8 @@ COMMENT ON COLUMN carillon.run.gate_position IS
   'position among the runs that wait at its gate; null: it has passed or has no gate; '
   '9223372036854775807: no live node has its handler, so it neither waits nor counts';
 -- Claims read the runs of one handler in one lane and priority. Runs of other handlers in the same lane are not read.
-CREATE INDEX run_lane_handler ON carillon.run (queue, project, priority, target_name, ready_at);
+-- The project is first, so that a list of the queues of one project does not read those of the others.
+CREATE INDEX run_lane_handler ON carillon.run (project, queue, priority, target_name, ready_at);
 -- The first runs of all lanes. The index is partial so that a claim from one lane cannot use it: while the table
 -- counts as empty, the planner would find it as cheap as run_lane_handler.
 CREATE INDEX run_ready ON carillon.run (ready_at) WHERE ready_at < 'infinity';
@@ -293,7 +294,7 @@ CREATE TABLE carillon.lane (
   breaker_failed_probes integer NOT NULL DEFAULT 0,      -- consecutive probes that failed
   held_back_since       timestamptz,                     -- see carillon.track_held_back_times; null: never held back
   held_back_until       timestamptz,                     -- null: held back now, or never
-  PRIMARY KEY (queue, project)
+  PRIMARY KEY (project, queue)
 );
 
 -- Sets held_back_since and held_back_until: since when a pause, a limit or a breaker has held the lane back, and when

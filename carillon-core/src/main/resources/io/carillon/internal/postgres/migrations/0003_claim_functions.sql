@@ -108,14 +108,14 @@ BEGIN
   RETURN QUERY
   WITH RECURSIVE found AS (
     (SELECT r.queue, r.project, r.priority, r.target_name, r.ready_at FROM carillon.run r
-      WHERE (r.queue, r.project, r.priority, r.target_name) > (p_queue, p_project, p_priority, p_handler)
-      ORDER BY r.queue, r.project, r.priority, r.target_name, r.ready_at LIMIT 1)
+      WHERE (r.project, r.queue, r.priority, r.target_name) > (p_project, p_queue, p_priority, p_handler)
+      ORDER BY r.project, r.queue, r.priority, r.target_name, r.ready_at LIMIT 1)
     UNION ALL
     SELECT next.*
       FROM found, LATERAL (SELECT r.queue, r.project, r.priority, r.target_name, r.ready_at FROM carillon.run r
-                            WHERE (r.queue, r.project, r.priority, r.target_name)
-                                  > (found.queue, found.project, found.priority, found.target_name)
-                            ORDER BY r.queue, r.project, r.priority, r.target_name, r.ready_at LIMIT 1) next)
+                            WHERE (r.project, r.queue, r.priority, r.target_name)
+                                  > (found.project, found.queue, found.priority, found.target_name)
+                            ORDER BY r.project, r.queue, r.priority, r.target_name, r.ready_at LIMIT 1) next)
   SELECT s.queue, s.project, s.priority, s.target_name,
          CASE WHEN NOT EXISTS (SELECT 1 FROM carillon.lane p
                                 WHERE p.queue = s.queue AND p.project = s.project AND p.paused_at IS NOT NULL)

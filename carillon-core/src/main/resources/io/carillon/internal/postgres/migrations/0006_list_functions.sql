@@ -64,39 +64,18 @@ BEGIN
   complete := v_read < p_rows;
 END $$;
 
--- Returns the names of all queues of all projects that have runs. It jumps from one name to the next over the index.
--- SECURITY DEFINER, because with row-level security the rows of other projects would be read instead of skipped.
-CREATE FUNCTION carillon.queue_names()
-RETURNS SETOF text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS $$
-  WITH RECURSIVE name AS (
-    (SELECT queue FROM carillon.run ORDER BY queue LIMIT 1)
-    UNION ALL
-    SELECT next.queue
-      FROM name, LATERAL (SELECT r.queue FROM carillon.run r WHERE r.queue > name.queue ORDER BY r.queue LIMIT 1) next)
-  SELECT queue FROM name
-$$;
-
--- Returns names of queues that include all queues in which a project has runs; the caller checks each of them. If all
--- projects together have at most 100 queues, it returns these. Else it reads the runs of the project, and only if
--- those are more than 10,000, it returns all names: with 10,000 names, checking each of them read 50,000 pages for a
--- project with 30 runs. SECURITY DEFINER for the same reason as carillon.queue_names.
-CREATE FUNCTION carillon.queue_names_of_project(p_project text)
-RETURNS SETOF text LANGUAGE plpgsql STABLE COST 1000 ROWS 100
-SECURITY DEFINER SET search_path = pg_catalog
-SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_names text[] := '{}'; v_name text; v_runs bigint;
+-- Returns the names of the queues in which a project has runs. It jumps from one name to the next over the index, so
+-- that it costs the number of these queues, however many runs they have and however many queues other projects have.
+CREATE FUNCTION carillon.queue_names(p_project text)
+RETURNS SETOF text LANGUAGE plpgsql STABLE ROWS 100
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+DECLARE v_name text;
 BEGIN
-  SELECT r.queue INTO v_name FROM carillon.run r ORDER BY r.queue LIMIT 1;
-  WHILE v_name IS NOT NULL AND cardinality(v_names) < 100 LOOP
-    v_names := v_names || v_name;
-    SELECT r.queue INTO v_name FROM carillon.run r WHERE r.queue > v_name ORDER BY r.queue LIMIT 1;
+  SELECT r.queue INTO v_name FROM carillon.run r WHERE r.project = p_project ORDER BY r.queue LIMIT 1;
+  WHILE v_name IS NOT NULL LOOP
+    RETURN NEXT v_name;
+    SELECT r.queue INTO v_name FROM carillon.run r WHERE r.project = p_project AND r.queue > v_name
+     ORDER BY r.queue LIMIT 1;
   END LOOP;
-  IF v_name IS NOT NULL THEN
-    SELECT count(*), coalesce(array_agg(DISTINCT own.queue), '{}') INTO v_runs, v_names
-      FROM (SELECT r.queue FROM carillon.run r WHERE r.project = p_project ORDER BY r.id LIMIT 10001) own;
-    IF v_runs > 10000 THEN
-      v_names := array(SELECT carillon.queue_names());
-    END IF;
-  END IF;
-  RETURN QUERY SELECT unnest(v_names);
 END $$;
