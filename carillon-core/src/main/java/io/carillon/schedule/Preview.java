@@ -79,18 +79,18 @@ public record Preview(String description, ZoneId zone, List<Entry> entries, List
     /** Returns the next runs of a cron expression strictly after the given instant. */
     public static Preview of(CronExpression cron, ZoneId zone, DstPolicy policy, Instant after, int count) {
         PreviewSource source = new PreviewSource.CronSource(cron, zone, policy);
-        return new Preview(
-                cron.describe(),
-                zone,
-                new PreviewBuilder(source, after, requireCount(count)).entries(),
-                cron.warnings());
+        return new Preview(cron.describe(), zone, entries(source, after, count), cron.warnings());
     }
 
     /** Returns the next runs of an interval strictly after the given instant, in the zone of its start. */
     public static Preview of(Interval interval, DstPolicy policy, Instant after, int count) {
         PreviewSource source = new PreviewSource.IntervalSource(interval, policy);
-        return new Preview(
-                interval.describe(), source.zone(), new PreviewBuilder(source, after, requireCount(count)).entries());
+        return new Preview(interval.describe(), source.zone(), entries(source, after, count));
+    }
+
+    private static List<Entry> entries(PreviewSource source, Instant after, int count) {
+        PreviewBuilder.Range range = new PreviewBuilder.Range(after, Instant.MAX, requireCount(count));
+        return new PreviewBuilder(source, range, SearchBudget.unlimited()).entries(source::next);
     }
 
     private static int requireCount(int count) {

@@ -11,6 +11,7 @@ import java.time.zone.ZoneRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Builds the entries of a preview from the next runs and the daylight saving transitions between them. */
@@ -22,23 +23,32 @@ final class PreviewBuilder {
 
     private final PreviewSource source;
     private final ZoneRules rules;
-    private final Instant after;
-    private final int count;
+    private final Range range;
+    private final SearchBudget budget;
     private final List<Entry> entries = new ArrayList<>();
     private int dropped;
 
-    PreviewBuilder(PreviewSource previewSource, Instant after, int count) {
+    /** The requested part of a schedule: at most {@code count} runs after one instant and up to another. */
+    record Range(Instant after, Instant until, int count) {}
+
+    PreviewBuilder(PreviewSource previewSource, Range range, SearchBudget budget) {
         this.source = previewSource;
         this.rules = previewSource.zone().getRules();
-        this.after = after;
-        this.count = count;
+        this.range = range;
+        this.budget = budget;
     }
 
-    List<Entry> entries() {
-        Instant from = after;
-        for (int runs = 0; runs < count; runs++) {
-            Optional<Instant> next = source.next(from);
+    /** Returns the entries; {@code nextRun} returns the first run after an instant. */
+    List<Entry> entries(Function<Instant, Optional<Instant>> nextRun) {
+        Instant from = range.after;
+        for (int runs = 0; runs < range.count; runs++) {
+            budget.takeStep();
+            Optional<Instant> next = nextRun.apply(from);
             if (next.isEmpty()) {
+                break;
+            }
+            if (next.get().isAfter(range.until)) {
+                addDropped(from, range.until);
                 break;
             }
             addDropped(from, next.get());
@@ -52,8 +62,9 @@ final class PreviewBuilder {
     private void addDropped(Instant from, Instant to) {
         ZoneOffsetTransition change = rules.nextTransition(from);
         int seen = 0;
-        while (change != null && !change.getInstant().isAfter(to) && dropped < count && seen < MAX_CHANGES) {
+        while (change != null && !change.getInstant().isAfter(to) && dropped < range.count && seen < MAX_CHANGES) {
             seen++;
+            budget.takeStep();
             LocalDateTime planned = plannedInGap(change);
             if (planned != null && !source.runsAfterGap(change)) {
                 dropped++;

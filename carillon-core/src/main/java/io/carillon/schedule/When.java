@@ -15,7 +15,6 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -222,9 +221,28 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
 
     /** Returns the first planned instant strictly after the given one; empty if there is none. */
     public Optional<Instant> next(Instant after) {
-        Optional<Instant> at = nextIncludingExcluded(after);
-        while (at.isPresent() && excludes(at.get())) at = nextIncludingExcluded(Dates.endOfDay(at.get(), zone()));
+        return nextNotExcluded(clampToStart(after), end(), SearchBudget.unlimited())
+                .filter(this::isWithinEnd);
+    }
+
+    /** Returns the first instant that is not excluded; any instant if it is after {@code until}. */
+    private Optional<Instant> nextNotExcluded(Instant after, Instant until, SearchBudget budget) {
+        Optional<Instant> at = nextUnbounded(after);
+        while (at.isPresent() && !at.get().isAfter(until) && excludes(at.get())) {
+            budget.takeStep();
+            at = nextUnbounded(endOfExcluded(at.get()));
+        }
         return at;
+    }
+
+    /** Returns the end of the excluded date of an instant, and of the excluded dates that follow it immediately. */
+    private Instant endOfExcluded(Instant at) {
+        Instant end = Dates.endOfDay(at, zone());
+        LocalDate next = LocalDate.ofInstant(at, zone()).plusDays(1);
+        if (!bounds.excluded.contains(next)) return end;
+        while (bounds.excluded.contains(next)) next = next.plusDays(1);
+        // Not the end of the last date: a change of the clock may repeat or skip parts of these dates.
+        return next.minusDays(1).atStartOfDay(zone()).toInstant().minusNanos(1);
     }
 
     /** Like {@link #next}, but includes instants on excluded dates, which the ledger also records. */
@@ -254,7 +272,12 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     private boolean isWithinEnd(Instant at) {
-        return !at.isAfter(Years.LATEST) && (bounds.until == null || !at.isAfter(bounds.until));
+        return !at.isAfter(end());
+    }
+
+    private Instant end() {
+        Instant until = bounds.until;
+        return until == null || until.isAfter(Years.LATEST) ? Years.LATEST : until;
     }
 
     private Optional<Instant> nextUnbounded(Instant after) {
@@ -277,40 +300,54 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
      * Returns the next planned instants, and marks instants that a daylight saving transition moves, skips or repeats.
      */
     public Preview preview(Instant after, int count) {
+        return preview(after, Years.LATEST, count, SearchBudget.unlimited());
+    }
+
+    /**
+     * Like {@link #preview(Instant, int)}, but only up to an instant, inclusive, and with at most the work that the
+     * budget allows.
+     *
+     * @throws CarillonException with {@link ErrorCode#SEARCH_TOO_LONG} if the budget is used up
+     */
+    public Preview preview(Instant after, Instant until, int count, SearchBudget budget) {
         if (count < 1 || count > Preview.MAX_COUNT)
             throw invalid(
                     "A count of %d is not allowed: it must be between 1 and %d.".formatted(count, Preview.MAX_COUNT));
         Long maxRuns = bounds.maxRuns;
         int wanted = maxRuns == null ? count : (int) Math.min(count, maxRuns);
-        Instant from = clampToStart(after);
-        Preview page = unboundedPreview(from, wanted);
-        List<Preview.Entry> entries = new ArrayList<>();
-        // Each further page starts after one more excluded date.
-        while (true) {
-            page.entries().stream()
-                    .takeWhile(entry -> isWithinEnd(entry.utc()))
-                    .filter(entry -> !excludes(entry.utc()))
-                    .forEach(entries::add);
-            int missing = wanted
-                    - (int) entries.stream().filter(Preview.Entry::willRun).count();
-            if (missing == 0 || page.entries().isEmpty() || bounds.excluded.isEmpty()) break;
-            Instant last = page.entries().get(page.entries().size() - 1).utc();
-            if (!isWithinEnd(last)) break;
-            from = excludes(last) ? Dates.endOfDay(last, zone()) : last;
-            page = unboundedPreview(from, missing);
+        Instant end = isWithinEnd(until) ? until : end();
+        PreviewBuilder.Range range = new PreviewBuilder.Range(clampToStart(after), end, wanted);
+        budget.begin();
+        try {
+            return preview(range, budget);
+        } finally {
+            budget.end();
         }
-        return new Preview(page.description(), page.zone(), entries, warnings());
     }
 
-    private Preview unboundedPreview(Instant after, int count) {
-        if (timing instanceof Timing.Cron cron) return Preview.of(cron.expression(), cron.zone(), dst, after, count);
-        if (timing instanceof Timing.Every every) return Preview.of(every.interval(), dst, after, count);
-        List<Preview.Entry> entries = nextIncludingExcluded(after)
+    private Preview preview(PreviewBuilder.Range range, SearchBudget budget) {
+        if (timing instanceof Timing.Cron cron) {
+            PreviewSource source = new PreviewSource.CronSource(cron.expression(), cron.zone(), dst);
+            return new Preview(cron.expression().describe(), cron.zone(), entries(source, range, budget), warnings());
+        }
+        if (timing instanceof Timing.Every every) {
+            PreviewSource source = new PreviewSource.IntervalSource(every.interval(), dst);
+            return new Preview(every.interval().describe(), source.zone(), entries(source, range, budget));
+        }
+        List<Preview.Entry> entries = next(range.after())
+                .filter(at -> !at.isAfter(range.until()))
                 .map(at -> new Preview.Entry(
                         LocalDateTime.ofInstant(at, ZoneOffset.UTC), at.atOffset(ZoneOffset.UTC), Preview.Mark.NONE))
                 .stream()
                 .toList();
         return new Preview(describe(), ZoneOffset.UTC, entries);
+    }
+
+    private List<Preview.Entry> entries(PreviewSource source, PreviewBuilder.Range range, SearchBudget budget) {
+        return new PreviewBuilder(source, range, budget)
+                .entries(after -> nextNotExcluded(after, range.until(), budget)).stream()
+                        .filter(entry -> !excludes(entry.utc()))
+                        .toList();
     }
 
     /** Returns a short English description. */

@@ -2,6 +2,7 @@ package io.carillon.server.api;
 
 import io.carillon.QueueInfo;
 import io.carillon.internal.value.PublicId;
+import io.carillon.internal.value.Years;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
@@ -14,6 +15,7 @@ import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.SchedulePolicies;
+import io.carillon.schedule.SearchBudget;
 import io.carillon.schedule.When;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
@@ -36,7 +38,7 @@ final class JsonResponses {
     private JsonResponses() {}
 
     /** Converts a schedule; {@code now} is the database time, from which its next runs are computed. */
-    static JsonObject schedule(Schedule schedule, Instant now) {
+    static JsonObject schedule(Schedule schedule, Instant now, SearchBudget budget) {
         ScheduleDefinition scheduleDefinition = schedule.definition();
         ScheduleDefinition.RunTemplate runTemplate = scheduleDefinition.template();
         SchedulePolicies schedulePolicies = scheduleDefinition.policies();
@@ -81,9 +83,7 @@ final class JsonResponses {
                 .put("ticks", schedule.planningState().ticks())
                 .put("plannedUntil", schedule.planningState().cursor())
                 .put("nextAfterPlanned", next.equals(Instant.MAX) ? null : next)
-                .put(
-                        "nextRuns",
-                        pause == null ? nextInstants(scheduleDefinition.when(), schedule.runsLeft(), now) : List.of())
+                .put("nextRuns", pause == null ? nextInstants(schedule, now, budget) : List.of())
                 .put("lastRun", lastRun(schedule.metadata().lastRun()))
                 .put("createdAt", schedule.metadata().createdAt())
                 .put("updatedAt", schedule.metadata().updatedAt())
@@ -111,10 +111,11 @@ final class JsonResponses {
                 .put("endedAt", last.endedAt());
     }
 
-    private static List<String> nextInstants(When when, long left, Instant now) {
-        return when.preview(now, NEXT_RUNS).entries().stream()
+    private static List<String> nextInstants(Schedule schedule, Instant now, SearchBudget budget) {
+        When when = schedule.definition().when();
+        return when.preview(now, Years.LATEST, NEXT_RUNS, budget).entries().stream()
                 .filter(Preview.Entry::willRun)
-                .limit(Math.max(left, 1))
+                .limit(Math.max(schedule.runsLeft(), 1))
                 .map(entry -> entry.utc().toString())
                 .toList();
     }

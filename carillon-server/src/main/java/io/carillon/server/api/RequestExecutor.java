@@ -4,6 +4,7 @@ import io.carillon.CarillonException;
 import io.carillon.Project;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.value.Names;
+import io.carillon.schedule.SearchBudget;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
@@ -15,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,6 +32,10 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class RequestExecutor {
     private static final String LOCK_TIMEOUT = "55P03";
+    /** Enough for a thousand runs in any time zone, or for 90 schedules with a thousand excluded dates each. */
+    private static final long MAX_SEARCH_STEPS = 100_000;
+
+    private static final Duration MAX_SEARCH_TIME = Duration.ofSeconds(2);
 
     private final ServerContext context;
 
@@ -217,6 +223,11 @@ final class RequestExecutor {
     /** Returns the database time, the default end of a time range. */
     Instant now() {
         return context.transactions().now();
+    }
+
+    /** Returns a budget for all searches of one request for planned instants. */
+    SearchBudget searchBudget() {
+        return SearchBudget.of(MAX_SEARCH_STEPS, MAX_SEARCH_TIME);
     }
 
     Optional<String> cursor(ApiRequest request) {

@@ -1,12 +1,14 @@
 package io.carillon.server.api;
 
 import io.carillon.PauseOptions;
+import io.carillon.internal.value.Years;
 import io.carillon.run.Payload;
 import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleChange;
 import io.carillon.schedule.ScheduleOptions;
+import io.carillon.schedule.SearchBudget;
 import io.carillon.schedule.When;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -56,8 +58,13 @@ final class ScheduleRoutes {
         String after = executor.cursor(request).orElse("");
         List<Schedule> found = executor.read(
                 request, transaction -> transaction.project().schedules().list(after, limit + 1));
+        SearchBudget budget = executor.searchBudget();
         return executor.page(
-                request, found, limit, schedule -> JsonResponses.schedule(schedule, executor.now()), Schedule::name);
+                request,
+                found,
+                limit,
+                schedule -> JsonResponses.schedule(schedule, executor.now(), budget),
+                Schedule::name);
     }
 
     private ApiResponse get(ApiRequest request) {
@@ -65,7 +72,8 @@ final class ScheduleRoutes {
     }
 
     private ApiResponse toResponse(Schedule schedule) {
-        return ApiResponse.ok(JsonResponses.schedule(schedule, executor.now())).withVersion(schedule.version());
+        return ApiResponse.ok(JsonResponses.schedule(schedule, executor.now(), executor.searchBudget()))
+                .withVersion(schedule.version());
     }
 
     private static Schedule requireSchedule(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
@@ -97,7 +105,7 @@ final class ScheduleRoutes {
             Schedule schedule = change.schedule();
             return ApiResponse.json(
                             change instanceof ScheduleChange.Created ? 201 : 200,
-                            JsonResponses.schedule(schedule, executor.now())
+                            JsonResponses.schedule(schedule, executor.now(), executor.searchBudget())
                                     .put("warnings", JsonResponses.warnings(change.warnings())))
                     .withVersion(schedule.version());
         });
@@ -188,7 +196,8 @@ final class ScheduleRoutes {
         Instant after = body.instant("after").orElseGet(executor::now);
         int count = body.integer("count").orElse(10);
         body.refuseUnknown();
-        return ApiResponse.ok(JsonResponses.preview(body.convert("count", () -> when.preview(after, count))));
+        return ApiResponse.ok(JsonResponses.preview(
+                body.convert("count", () -> when.preview(after, Years.LATEST, count, executor.searchBudget()))));
     }
 
     private ApiResponse ledger(ApiRequest request) {

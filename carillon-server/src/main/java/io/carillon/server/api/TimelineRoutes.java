@@ -3,6 +3,7 @@ package io.carillon.server.api;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.SearchBudget;
 import io.carillon.schedule.When;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -60,10 +61,11 @@ final class TimelineRoutes {
         int limit = request.limit();
         String after = executor.cursor(request).orElse("");
         Map<String, JsonObject> rows = new HashMap<>();
+        SearchBudget budget = executor.searchBudget();
         List<Schedule> found = executor.read(request, transaction -> {
             List<Schedule> all = transaction.project().schedules().list(after, limit + 1);
             for (Schedule schedule : all.subList(0, Math.min(limit, all.size())))
-                rows.put(schedule.name(), row(transaction, schedule, range));
+                rows.put(schedule.name(), row(transaction, schedule, range, budget));
             return all;
         });
         return executor.page(
@@ -71,14 +73,16 @@ final class TimelineRoutes {
     }
 
     private static JsonObject row(
-            RequestExecutor.RequestTransaction transaction, Schedule schedule, TimelineRange range) {
+            RequestExecutor.RequestTransaction transaction,
+            Schedule schedule,
+            TimelineRange range,
+            SearchBudget budget) {
         When when = schedule.definition().when();
         boolean paused = schedule.pause() != null;
-        List<LedgerEntry> past = past(transaction, schedule, range, when);
+        List<LedgerEntry> past = past(transaction, schedule, range, budget);
         List<Preview.Entry> coming = paused
                 ? List.of()
-                : when.preview(range.futureStart(), MAX_ENTRIES).entries().stream()
-                        .filter(entry -> !entry.utc().isAfter(range.to))
+                : when.preview(range.futureStart(), range.to, MAX_ENTRIES, budget).entries().stream()
                         .limit(Math.max(schedule.runsLeft(), 0))
                         .toList();
         return new JsonObject()
@@ -96,11 +100,16 @@ final class TimelineRoutes {
     }
 
     private static List<LedgerEntry> past(
-            RequestExecutor.RequestTransaction transaction, Schedule schedule, TimelineRange range, When when) {
+            RequestExecutor.RequestTransaction transaction,
+            Schedule schedule,
+            TimelineRange range,
+            SearchBudget budget) {
         if (range.from.isAfter(range.now)) return List.of();
         // Reads one instant more than is shown, to know whether there are more without reading the rest.
-        List<Preview.Entry> first =
-                when.preview(range.from.minusNanos(1), MAX_ENTRIES + 1).entries();
+        List<Preview.Entry> first = schedule.definition()
+                .when()
+                .preview(range.from.minusNanos(1), range.pastEnd(), MAX_ENTRIES + 1, budget)
+                .entries();
         Instant last = first.size() > MAX_ENTRIES ? first.get(MAX_ENTRIES).utc() : Instant.MAX;
         Instant end = last.isBefore(range.pastEnd()) ? last : range.pastEnd();
         return transaction.project().schedules().ledger(schedule.name(), range.from, end);

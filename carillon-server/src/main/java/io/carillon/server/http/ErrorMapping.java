@@ -33,6 +33,7 @@ public final class ErrorMapping {
                     INVALID_NAME,
                     INVALID_OPTION,
                     NO_INSTANTS,
+                    SEARCH_TOO_LONG,
                     HISTORY_DROPPED,
                     UNKNOWN_ZONE,
                     PAYLOAD_UNREADABLE,
