@@ -1,17 +1,23 @@
 package io.carillon;
 
 import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.BulkChunk;
+import io.carillon.internal.store.run.BulkCursor;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import java.time.Instant;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.LongPredicate;
 
 /**
- * Actions on all runs that match a filter. An action works in the database in chunks of 1,000 runs and commits each
- * chunk. It can be stopped between chunks with {@link #continueWhile}; the committed chunks stay.
+ * Actions on all runs that match a filter and exist when the action begins. An action works in the database in chunks
+ * of 1,000 runs and commits each chunk. It visits each run once, in the order of the ids, so that it ends although
+ * other callers change the same runs. It can be stopped between chunks with {@link #continueWhile}; the committed
+ * chunks stay.
  */
 public final class BulkActions {
     /**
@@ -30,6 +36,30 @@ public final class BulkActions {
      * @param complete whether all runs were read; if not, at least {@code matching} runs match
      */
     public record Count(long matching, boolean complete) {}
+
+    /**
+     * The position of a bulk action in the runs of its project, for {@link #applyChunk}.
+     *
+     * @param after the id up to which all runs were read
+     * @param last the largest id when the action began
+     * @param begunAt when the action began, by the database clock
+     * @param locked runs that other transactions had locked when they were read; they are changed last
+     */
+    public record Cursor(UUID after, UUID last, Instant begunAt, List<UUID> locked) {
+        public Cursor {
+            locked = List.copyOf(locked);
+        }
+    }
+
+    /**
+     * The result of {@link #applyChunk}.
+     *
+     * @param done how many runs were changed
+     * @param next where the action continues
+     * @param finished whether no run is left
+     * @param blocked whether other transactions lock all runs that are left; the caller tries again later
+     */
+    public record Chunk(int done, Cursor next, boolean finished, boolean blocked) {}
 
     /** An action on all runs that match a filter, for {@link #applyChunk}. */
     public sealed interface Action {
@@ -127,16 +157,32 @@ public final class BulkActions {
         return this;
     }
 
-    /**
-     * Applies the action to at most 1,000 runs that existed at the given instant of the database clock, for callers
-     * with their own loop.
-     *
-     * @return how many runs were changed; 0 if no run is left; negative if other transactions lock all remaining runs
-     */
-    public int applyChunk(Action action, Instant existing) {
-        int done = requireAllowed(action).admin.bulk(project, filter, toBulkAction(action), existing);
+    /** Returns the position before the first run, for {@link #applyChunk}. Runs that are created later do not count. */
+    public Cursor begin() {
+        BulkCursor cursor = beginBulk();
+        return new Cursor(cursor.after(), cursor.last(), cursor.existingAt(), cursor.locked());
+    }
+
+    private BulkCursor beginBulk() {
+        RunState state = filter.state();
+        return admin.beginBulk(project, state != null && DEAD.contains(state));
+    }
+
+    /** Applies the action to at most 1,000 runs, for callers with their own loop, and does not wait for locked runs. */
+    public Chunk applyChunk(Action action, Cursor cursor) {
+        requireAllowed(action);
+        BulkChunk chunk = admin.bulk(
+                project,
+                filter,
+                toBulkAction(action),
+                new BulkCursor(cursor.after, cursor.last, cursor.begunAt, cursor.locked));
         wakeNodes.run();
-        return done;
+        BulkCursor next = chunk.next();
+        return new Chunk(
+                chunk.done(),
+                new Cursor(next.after(), next.last(), next.existingAt(), next.locked()),
+                next.isFinished(),
+                chunk.blocked());
     }
 
     private static BulkAction toBulkAction(Action action) {
@@ -150,12 +196,14 @@ public final class BulkActions {
         long done = 0;
         boolean proceed = true;
         try {
-            for (int chunk = -1; chunk != 0 && proceed; ) {
-                chunk = admin.bulk(project, filter, action);
-                done += Math.max(0, chunk);
-                if (chunk != 0) proceed = continueCondition.test(done);
+            for (BulkCursor cursor = beginBulk(); !cursor.isFinished() && proceed; ) {
+                BulkChunk chunk = admin.bulk(project, filter, action, cursor);
+                cursor = chunk.next();
+                done += chunk.done();
+                if (chunk.blocked()) admin.awaitUnlocked(project, filter, action, cursor);
+                proceed = continueCondition.test(done);
                 // A lock may be held for a long time, and the caller may have set no condition.
-                if (chunk == RunAdmin.LOCKED && Thread.currentThread().isInterrupted()) proceed = false;
+                if (chunk.blocked() && Thread.currentThread().isInterrupted()) proceed = false;
             }
         } finally {
             wakeNodes.run();

@@ -164,6 +164,60 @@ class BulkActionsTest {
         assertThat(awaitEnd(held).at("/done")).isEqualTo("2");
     }
 
+    @Test
+    void two_actions_that_undo_each_other_visit_each_run_once_and_end() {
+        enqueue("contested", 2_500, "1h");
+        RestTestServer.Reply one = SERVER.post(
+                key(),
+                "/v1/bulk-actions",
+                body("reschedule", "waiting", "contested", ",\"at\":\"2998-01-01T00:00:00Z\""));
+        RestTestServer.Reply other = SERVER.post(
+                key(),
+                "/v1/bulk-actions",
+                body("reschedule", "waiting", "contested", ",\"at\":\"2999-01-01T00:00:00Z\""));
+
+        for (RestTestServer.Reply begun : List.of(one, other)) {
+            RestTestServer.Reply ended = awaitEnd(begun);
+            assertThat(ended.at("/state")).isEqualTo("done");
+            assertThat(ended.at("/done")).isEqualTo("2500");
+        }
+    }
+
+    @Test
+    void many_blocked_actions_of_one_project_do_not_delay_another_project() throws Exception {
+        String blocked = SERVER.createProject("blocked");
+        String other = SERVER.createProject("unblocked");
+        String run = "{\"target\":{\"handler\":\"never\"},\"queue\":\"q\",\"after\":\"1h\"}";
+        SERVER.post(blocked, "/v1/runs", run).requireStatus(201);
+        SERVER.post(other, "/v1/runs", run).requireStatus(201);
+        try (Connection owner = SERVER.database().dataSource().getConnection();
+                Statement statement = owner.createStatement()) {
+            owner.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM carillon.run WHERE project = 'blocked' FOR UPDATE");
+            String id = SERVER.post(blocked, "/v1/bulk-actions", body("cancel", "waiting", "q", ""))
+                    .requireStatus(202)
+                    .at("/id");
+            SERVER.database().execute("""
+                    INSERT INTO carillon.bulk_action (project, id, action, run_state, after_id, last_id, actor,
+                      request_id, created_at)
+                    SELECT project, gen_random_uuid(), action, run_state, after_id, last_id, actor, request_id,
+                      created_at
+                      FROM carillon.bulk_action, generate_series(1, 150) WHERE project = 'blocked'
+                    """);
+
+            RestTestServer.Reply begun = SERVER.post(other, "/v1/bulk-actions", body("cancel", "waiting", "q", ""));
+            String path = "/v1/bulk-actions/" + begun.requireStatus(202).at("/id");
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> SERVER.get(other, path).at("/state").equals("done"));
+
+            assertThat(SERVER.get(other, path).at("/done")).isEqualTo("1");
+            assertThat(SERVER.get(blocked, "/v1/bulk-actions/" + id).at("/state"))
+                    .isEqualTo("running");
+            owner.rollback();
+        }
+        SERVER.database().execute("UPDATE carillon.bulk_action SET state = 'aborted' WHERE project = 'blocked'");
+    }
+
     private static String path(String action, String verb) {
         return action + "/" + verb;
     }

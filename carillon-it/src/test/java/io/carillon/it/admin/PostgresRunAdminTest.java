@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.BulkChunk;
+import io.carillon.internal.store.run.BulkCursor;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
@@ -80,9 +82,14 @@ class PostgresRunAdminTest extends RunAdminContract {
     private int cancelWaiting() {
         RunAdmin admin = fixture().secondStorage().runAdmin();
         RunFilter waiting = RunFilter.all().state(RunState.WAITING);
+        BulkAction cancel = new BulkAction.Cancel("enough");
         int all = 0;
-        for (int chunk = -1; chunk != 0; all += Math.max(0, chunk))
-            chunk = admin.bulk(PROJECT, waiting, new BulkAction.Cancel("enough"));
+        for (BulkCursor cursor = admin.beginBulk(PROJECT, false); !cursor.isFinished(); ) {
+            BulkChunk chunk = admin.bulk(PROJECT, waiting, cancel, cursor);
+            cursor = chunk.next();
+            all += chunk.done();
+            if (chunk.blocked()) admin.awaitUnlocked(PROJECT, waiting, cancel, cursor);
+        }
         return all;
     }
 }

@@ -7,6 +7,8 @@ import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.BulkChunk;
+import io.carillon.internal.store.run.BulkCursor;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.it.fixture.Concurrently;
@@ -22,7 +24,6 @@ import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import java.sql.Connection;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -80,19 +81,63 @@ abstract class RunAdminContract extends StoreContract {
 
     @Test
     void a_bulk_action_changes_runs_that_existed_when_it_began_and_counts_up_to_a_bound() {
-        enqueue(RunSpec.mail(), 12);
+        enqueue(RunSpec.mail(), 13);
         RunFilter waiting = RunFilter.all().state(RunState.WAITING);
-        Instant began = get(enqueue(RunSpec.mail())).instants().createdAt();
+        BulkCursor cursor = storage().runAdmin().beginBulk(PROJECT, false);
         advance(SECOND);
         RunId later = enqueue(RunSpec.mail());
         assertThat(storage().runAdmin().count(PROJECT, waiting, 10)).isEqualTo(new RunAdmin.Count(10, false));
         assertThat(storage().runAdmin().count(PROJECT, waiting, 100)).isEqualTo(new RunAdmin.Count(14, true));
 
-        BulkAction cancel = new BulkAction.Cancel("enough");
-        assertThat(storage().runAdmin().bulk(PROJECT, waiting, cancel, began)).isEqualTo(13);
+        BulkChunk chunk = storage().runAdmin().bulk(PROJECT, waiting, new BulkAction.Cancel("enough"), cursor);
 
-        assertThat(storage().runAdmin().bulk(PROJECT, waiting, cancel, began)).isZero();
+        assertThat(chunk.done()).isEqualTo(13);
+        assertThat(chunk.next().isFinished()).isTrue();
         assertThat(get(later).state()).isEqualTo(RunState.WAITING);
+    }
+
+    @Test
+    void two_bulk_actions_that_undo_each_other_visit_each_run_once() {
+        enqueue(RunSpec.mail(), 2_500);
+        RunFilter waiting = RunFilter.all().state(RunState.WAITING);
+        BulkAction[] actions = {
+            new BulkAction.Reschedule(StoreFixture.NOON.plus(Duration.ofDays(1))),
+            new BulkAction.Reschedule(StoreFixture.NOON.plus(Duration.ofDays(2)))
+        };
+        BulkCursor[] cursors = {
+            storage().runAdmin().beginBulk(PROJECT, false), storage().runAdmin().beginBulk(PROJECT, false)
+        };
+        int[] done = new int[2];
+
+        for (int chunk = 0; chunk < 3; chunk++)
+            for (int i = 0; i < 2; i++) {
+                BulkChunk result = storage().runAdmin().bulk(PROJECT, waiting, actions[i], cursors[i]);
+                cursors[i] = result.next();
+                done[i] += result.done();
+            }
+
+        assertThat(cursors).allMatch(BulkCursor::isFinished);
+        assertThat(done).containsExactly(2_500, 2_500);
+    }
+
+    @Test
+    void a_bulk_action_on_few_runs_of_many_reads_them_in_bounded_chunks() {
+        RunId first = enqueue(RunSpec.mail().withHandler("report.make"));
+        enqueue(RunSpec.mail(), 6_000);
+        RunId last = enqueue(RunSpec.mail().withHandler("report.make"));
+        RunFilter reports = RunFilter.all().handler("report.make").state(RunState.WAITING);
+        BulkAction cancel = new BulkAction.Cancel("enough");
+
+        BulkChunk begun = storage()
+                .runAdmin()
+                .bulk(PROJECT, reports, cancel, storage().runAdmin().beginBulk(PROJECT, false));
+        assertThat(begun.done()).as("of the first 5000 runs").isEqualTo(1);
+        assertThat(get(first).state()).isEqualTo(RunState.CANCELLED);
+        BulkChunk ended = storage().runAdmin().bulk(PROJECT, reports, cancel, begun.next());
+
+        assertThat(ended.done()).isEqualTo(1);
+        assertThat(ended.next().isFinished()).isTrue();
+        assertThat(get(last).state()).isEqualTo(RunState.CANCELLED);
     }
 
     @Test

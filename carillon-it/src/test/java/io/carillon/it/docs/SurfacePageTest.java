@@ -85,6 +85,7 @@ class SurfacePageTest {
             "ScheduleOptions.defaults",
             "BulkActions.continueWhile",
             "BulkActions.requireAllowed",
+            "BulkActions.begin",
             "BulkActions.applyChunk");
 
     private static final Set<String> API_PACKAGES =

@@ -6,6 +6,7 @@ import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.EndedAttempt;
+import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
@@ -168,7 +169,9 @@ class HistoryDayTest extends StoreContract {
         enqueue(RunSpec.mail(), 3);
         claim(node, 3).forEach(attempt -> apply(node, attempt, new Transition.MarkDead("no")));
         RunFilter dead = RunFilter.all().state(RunState.DEAD);
-        assertThat(storage().runAdmin().bulk(PROJECT, dead, new BulkAction.Redrive()))
+        RunAdmin admin = storage().runAdmin();
+        assertThat(admin.bulk(PROJECT, dead, new BulkAction.Redrive(), admin.beginBulk(PROJECT, true))
+                        .done())
                 .isEqualTo(3);
 
         assertThat(FIXTURE.query("SELECT substr(id::text, 15, 1) FROM carillon.run")

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.BulkChunk;
+import io.carillon.internal.store.run.BulkCursor;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
@@ -74,8 +76,11 @@ final class LostBulkCases extends LostCases {
     /** The first call, whose answer is lost, changes all runs; the second finds none left. */
     private LostAnswer bulk(RunState state, BulkAction operation, RunState after) {
         RunFilter filter = RunFilter.all().state(state);
-        return LostAnswer.of(() -> faultyStorage.runAdmin().bulk(PROJECT, filter, operation), answer -> {
-            assertThat(answer).isEqualTo(0);
+        BulkCursor cursor = storage().runAdmin().beginBulk(PROJECT, state == RunState.DEAD);
+        return LostAnswer.of(() -> faultyStorage.runAdmin().bulk(PROJECT, filter, operation, cursor), answer -> {
+            assertThat(answer)
+                    .isInstanceOfSatisfying(
+                            BulkChunk.class, chunk -> assertThat(chunk.done()).isZero());
             assertThat(storage().runAdmin().list(PROJECT, RunFilter.all().state(after)))
                     .hasSize(3);
         });

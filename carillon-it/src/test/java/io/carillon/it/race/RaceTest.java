@@ -46,7 +46,7 @@ class RaceTest {
      * with that statement.
      */
     private static final Map<String, String> LOCKED_BY = Map.of(
-            "BulkRunActions.CANCEL_MANY_RUNNING", "BulkRunActions.LOCK_RUNNING",
+            "BulkRunActions.CANCEL_MANY_RUNNING", "BulkRunActions.RUNNING",
             "OverlapGates.CANCEL_RUNNING", "OverlapGates.LOCK_PASSED",
             "FutureTicks.INSERT_GAP", "ScheduleRepository.LOCK",
             "FutureTicks.END_UNSTARTED", "ScheduleRepository.LOCK",

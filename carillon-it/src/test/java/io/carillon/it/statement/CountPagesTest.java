@@ -11,7 +11,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The count of a dry run reads a bounded number of rows, although 100,000 runs of the project do not match. */
+/**
+ * The count of a dry run and a chunk of a bulk action read a bounded number of rows, although 100,000 runs of the
+ * project do not match.
+ */
 class CountPagesTest {
     private static final TestDatabase DATABASE = TestDatabase.migrated();
 
@@ -72,6 +75,25 @@ class CountPagesTest {
             statement.execute("SET carillon.project = 'default'");
             statement.execute("SET ROLE carillon_api");
             everyCountReadsFewPages(connection);
+        }
+    }
+
+    @Test
+    void a_chunk_of_a_bulk_action_reads_few_pages() throws SQLException {
+        try (Connection connection = DATABASE.dataSource().getConnection()) {
+            for (String filter : FILTERS) {
+                String page = """
+                        SELECT * FROM carillon.bulk_page('default', '00000000-0000-7000-8000-00000000c350',
+                          'ffffffff-ffff-ffff-ffff-ffffffffffff', carillon.clock(), %s, 5000, 1000)
+                        """.formatted(filter);
+                assertThat(GenericPlan.pagesOfQuery(connection, page))
+                        .as("pages read by %s", page)
+                        .isLessThan(MAX_PAGES / 2);
+            }
+            for (boolean dead : new boolean[] {false, true})
+                assertThat(GenericPlan.pagesOfQuery(
+                                connection, "SELECT carillon.last_run_id('default', %s)".formatted(dead)))
+                        .isLessThan(20);
         }
     }
 

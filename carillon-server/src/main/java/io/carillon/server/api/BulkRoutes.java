@@ -75,9 +75,10 @@ final class BulkRoutes {
                             bulkActions(transaction, body, bulkActionRequest).countFirst(MAX_COUNT_READS))));
         ApiResponse response =
                 executor.change(request, "bulk." + bulkActionRequest.action(), "runs/" + state(filter), transaction -> {
-                    bulkActions(transaction, body, bulkActionRequest);
+                    BulkActions.Cursor cursor =
+                            bulkActions(transaction, body, bulkActionRequest).begin();
                     UUID id = actions.insert(
-                            transaction.session(), transaction.project().name(), bulkActionRequest);
+                            transaction.session(), transaction.project().name(), bulkActionRequest, cursor);
                     transaction.addAuditDetail("bulk", PublicId.format(BulkWorker.PREFIX, id));
                     transaction.addAuditDetail("filter", filter.toString());
                     return ApiResponse.json(202, toJson(requireAction(transaction, id)));

@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.BulkActions;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.PublicId;
@@ -14,18 +15,20 @@ import io.carillon.server.store.BulkRepository.State;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executes the bulk actions of all projects in chunks of a thousand runs. A chunk and its count commit together, so no
- * run is changed twice or left out, even if another node continues the action.
+ * Executes the bulk actions of all projects in chunks of a thousand runs. A chunk, its count and the position after it
+ * commit together, so no run is changed twice or left out, even if another node continues the action. In each turn,
+ * every project with a running action gets one chunk.
  */
 public final class BulkWorker {
     static final String PREFIX = "blk";
@@ -37,6 +40,8 @@ public final class BulkWorker {
     private final ServerContext context;
     private final BulkRepository actions;
     private final Semaphore wakeups = new Semaphore(0);
+    /** Actions that cannot continue now, with the time of {@link System#nanoTime} when they are tried again. */
+    private final Map<UUID, Long> postponedUntil = new HashMap<>();
 
     public BulkWorker(ServerContext context) {
         this.context = context;
@@ -51,48 +56,41 @@ public final class BulkWorker {
     /** Waits for a wake-up or the poll interval, then executes all running actions. */
     public void runOnce() throws InterruptedException {
         if (wakeups.tryAcquire(POLL_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) wakeups.drainPermits();
-        Set<BulkActionKey> postponed = new HashSet<>();
         try {
-            while (runChunks(postponed)) if (Thread.interrupted()) throw new InterruptedException("closing");
+            while (runChunks()) if (Thread.interrupted()) throw new InterruptedException("closing");
         } catch (RuntimeException failure) {
             log.warn("bulk actions failed; will retry", failure);
         }
     }
 
-    /** Executes one chunk of each action that is not postponed. Returns false if this node has nothing more to do. */
-    private boolean runChunks(Set<BulkActionKey> postponed) {
+    /** Executes one chunk for each project. Returns false if this node has nothing more to do now. */
+    private boolean runChunks() {
+        long now = System.nanoTime();
+        postponedUntil.values().removeIf(until -> now - until >= 0);
         boolean any = false;
-        for (BulkActionKey bulkActionKey : actions.running())
-            if (!postponed.contains(bulkActionKey)) any |= runChunk(bulkActionKey, postponed);
+        for (BulkActionKey bulkActionKey : actions.next(postponedUntil.keySet())) any |= runChunk(bulkActionKey);
         return any;
     }
 
-    private boolean runChunk(BulkActionKey bulkActionKey, Set<BulkActionKey> postponed) {
+    private boolean runChunk(BulkActionKey bulkActionKey) {
         List<Runnable> hints = new ArrayList<>();
         try {
             boolean worked = context.transactions().runInProject(bulkActionKey.project(), session -> {
                 hints.clear();
                 BulkActionRecord bulkActionRecord =
                         actions.lockRunning(session, bulkActionKey).orElse(null);
-                if (bulkActionRecord == null) return false;
-                int done = context.carillon()
-                        .project(bulkActionKey.project())
-                        .in(session.connection(), hints::add)
-                        .runs()
-                        .bulk(bulkActionRecord.request().filter())
-                        .applyChunk(bulkActionRecord.request().operation(), bulkActionRecord.createdAt());
-                actions.addDone(session, bulkActionKey, done);
-                if (done == 0) end(session, bulkActionKey, bulkActionRecord, State.DONE, null);
-                return true;
+                return bulkActionRecord != null && applyChunk(session, bulkActionKey, bulkActionRecord, hints::add);
             });
             hints.forEach(Runnable::run);
+            // Another node works on it, or other transactions lock the runs that are left.
+            if (!worked) postpone(bulkActionKey);
             return worked;
         } catch (RuntimeException failure) {
             Problem problem = ErrorMapping.toProblem(failure);
             if (problem.status() == 503) {
                 if (!context.transactions().isReachable()) throw failure;
-                // For example, another transaction holds the lock of a run: this postpones only this action.
-                postponed.add(bulkActionKey);
+                // For example, another transaction holds a lock on the table: this postpones only this action.
+                postpone(bulkActionKey);
                 log.warn(
                         "bulk action interrupted; will retry project={} id={} cause={}",
                         bulkActionKey.project(),
@@ -106,34 +104,55 @@ public final class BulkWorker {
         }
     }
 
+    private void postpone(BulkActionKey bulkActionKey) {
+        postponedUntil.put(bulkActionKey.id(), System.nanoTime() + POLL_INTERVAL.toNanos());
+    }
+
+    /** Returns false if other transactions lock all runs that are left. */
+    private boolean applyChunk(
+            Session session, BulkActionKey bulkActionKey, BulkActionRecord action, Consumer<Runnable> hints)
+            throws SQLException {
+        BulkActions.Chunk chunk = context.carillon()
+                .project(bulkActionKey.project())
+                .in(session.connection(), hints)
+                .runs()
+                .bulk(action.request().filter())
+                .applyChunk(action.request().operation(), action.cursor());
+        long done = actions.advance(session, bulkActionKey, chunk.done(), chunk.next());
+        if (chunk.finished()) end(session, bulkActionKey, action, new BulkRepository.Progress(State.DONE, null, done));
+        return !chunk.blocked();
+    }
+
     private void markFailed(BulkActionKey bulkActionKey, String code) {
         context.transactions().runInProject(bulkActionKey.project(), session -> {
             BulkActionRecord bulkActionRecord =
                     actions.lockRunning(session, bulkActionKey).orElse(null);
-            if (bulkActionRecord != null) end(session, bulkActionKey, bulkActionRecord, State.FAILED, code);
+            if (bulkActionRecord != null)
+                end(
+                        session,
+                        bulkActionKey,
+                        bulkActionRecord,
+                        new BulkRepository.Progress(
+                                State.FAILED, code, bulkActionRecord.progress().done()));
             return bulkActionKey;
         });
     }
 
     private void end(
-            Session session,
-            BulkActionKey bulkActionKey,
-            BulkActionRecord bulkActionRecord,
-            State state,
-            @Nullable String reason)
+            Session session, BulkActionKey bulkActionKey, BulkActionRecord action, BulkRepository.Progress progress)
             throws SQLException {
-        actions.end(session, bulkActionKey, state, reason);
-        long done = actions.addDone(session, bulkActionKey, 0);
+        actions.end(session, bulkActionKey, progress.state(), progress.reason());
         context.repositories()
                 .audit()
                 .write(
                         session,
                         bulkActionKey.project(),
                         new AuditRepository.Change(
-                                bulkActionRecord.request().actor(),
+                                action.request().actor(),
                                 "bulk.end",
                                 "bulk/" + PublicId.format(PREFIX, bulkActionKey.id()),
-                                "{\"state\":\"%s\",\"done\":%d}".formatted(JsonFields.enumText(state), done),
-                                bulkActionRecord.request().requestId()));
+                                "{\"state\":\"%s\",\"done\":%d}"
+                                        .formatted(JsonFields.enumText(progress.state()), progress.done()),
+                                action.request().requestId()));
     }
 }

@@ -8,6 +8,7 @@ import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -16,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /** Bulk actions with their progress and result. A worker holds the lock of the action's row while it works on it. */
 public final class BulkRepository {
     private static final String COLUMNS = """
-            SELECT id, action, run_state, queue, handler, due_at, state, reason, done, actor, request_id, created_at,
-              ended_at
+            SELECT id, action, run_state, queue, handler, due_at, state, reason, done, after_id, last_id, locked_ids,
+              actor, request_id, created_at, ended_at
               FROM carillon.bulk_action WHERE project = :project
             """;
 
@@ -28,20 +29,31 @@ public final class BulkRepository {
     private static final String LOCK_RUNNING = COLUMNS + " AND id = :id AND state = 'running' FOR UPDATE SKIP LOCKED";
 
     private static final String INSERT = """
-            INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, actor, request_id)
-            VALUES (:project, :id, :action, :runState, :queue, :handler, :due, :actor, :request)
+            INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, actor, request_id,
+              after_id, last_id, created_at)
+            VALUES (:project, :id, :action, :runState, :queue, :handler, :due, :actor, :request, :after, :last, :begun)
             """;
 
-    private static final String ADVANCE =
-            "UPDATE carillon.bulk_action SET done = done + :by WHERE project = :project AND id = :id RETURNING done";
+    private static final String ADVANCE = """
+            UPDATE carillon.bulk_action
+               SET done = done + :by, after_id = :after, locked_ids = :locked, worked_at = carillon.clock()
+             WHERE project = :project AND id = :id RETURNING done
+            """;
 
     private static final String END = """
             UPDATE carillon.bulk_action SET state = :state, reason = :reason, ended_at = carillon.clock()
              WHERE project = :project AND id = :id AND state = 'running'
             """;
 
-    private static final String RUNNING =
-            "SELECT project, id FROM carillon.bulk_action WHERE state = 'running' ORDER BY id LIMIT 100";
+    // One action of each project, so that a project with many actions delays the others no more than one with a single
+    // action does.
+    private static final String NEXT = """
+            SELECT project, id
+              FROM (SELECT DISTINCT ON (project) project, id, worked_at FROM carillon.bulk_action
+                     WHERE state = 'running' AND NOT id = ANY (:postponed)
+                     ORDER BY project, worked_at) longest_waiting
+             ORDER BY worked_at LIMIT 100
+            """;
 
     private static final String DELETE_EXPIRED = """
             DELETE FROM carillon.bulk_action WHERE (project, id) IN (
@@ -97,19 +109,26 @@ public final class BulkRepository {
     /**
      * A stored bulk action.
      *
+     * @param cursor the runs that it has still to visit
      * @param endedAt null while it is running
      */
     public record BulkActionRecord(
             UUID id,
             BulkActionRequest request,
             Progress progress,
-            Instant createdAt,
-            @Nullable Instant endedAt) {}
+            BulkActions.Cursor cursor,
+            @Nullable Instant endedAt) {
+        public Instant createdAt() {
+            return cursor.begunAt();
+        }
+    }
 
     /** The key of a bulk action. */
     public record BulkActionKey(String project, UUID id) {}
 
-    public UUID insert(Session session, String project, BulkActionRequest bulkActionRequest) throws SQLException {
+    /** Stores a bulk action that begins at the given position. */
+    public UUID insert(Session session, String project, BulkActionRequest bulkActionRequest, BulkActions.Cursor cursor)
+            throws SQLException {
         UUID id = transactions.newId();
         RunFilter filter = bulkActionRequest.filter();
         session.query(INSERT)
@@ -125,6 +144,9 @@ public final class BulkRepository {
                 .instant("due", bulkActionRequest.at())
                 .text("actor", bulkActionRequest.actor())
                 .text("request", bulkActionRequest.requestId())
+                .uuid("after", cursor.after())
+                .uuid("last", cursor.last())
+                .instant("begun", cursor.begunAt())
                 .update();
         return id;
     }
@@ -150,10 +172,13 @@ public final class BulkRepository {
         return bindKey(session.query(LOCK_RUNNING), bulkActionKey).first(BulkRepository::read);
     }
 
-    /** Adds to the number of changed runs and returns the new number. */
-    public long addDone(Session session, BulkActionKey bulkActionKey, int by) throws SQLException {
+    /** Adds a finished batch: the number of changed runs, and the position after it. Returns the new number. */
+    public long advance(Session session, BulkActionKey bulkActionKey, int done, BulkActions.Cursor next)
+            throws SQLException {
         return bindKey(session.query(ADVANCE), bulkActionKey)
-                .number("by", by)
+                .number("by", done)
+                .uuid("after", next.after())
+                .uuids("locked", next.locked())
                 .first(row -> row.number("done"))
                 .orElseThrow();
     }
@@ -168,10 +193,14 @@ public final class BulkRepository {
                 == 1;
     }
 
-    /** Returns the running actions of all projects, at most 100. */
-    public List<BulkActionKey> running() {
-        return transactions.runStatementAsServer(
-                session -> session.query(RUNNING).list(row -> new BulkActionKey(row.text("project"), row.uuid("id"))));
+    /**
+     * Returns running actions that are not postponed, at most 100: of each project the one that was not worked on for
+     * the longest time, and the projects in the same order.
+     */
+    public List<BulkActionKey> next(Collection<UUID> postponed) {
+        return transactions.runStatementAsServer(session -> session.query(NEXT)
+                .uuids("postponed", postponed)
+                .list(row -> new BulkActionKey(row.text("project"), row.uuid("id"))));
     }
 
     /** Deletes actions that ended more than 30 days ago, and returns their number. */
@@ -206,7 +235,8 @@ public final class BulkRepository {
                         State.valueOf(row.text("state").toUpperCase(java.util.Locale.ROOT)),
                         row.maybeText("reason"),
                         row.number("done")),
-                row.instant("created_at"),
+                new BulkActions.Cursor(
+                        row.uuid("after_id"), row.uuid("last_id"), row.instant("created_at"), row.uuids("locked_ids")),
                 row.maybeInstant("ended_at"));
     }
 }

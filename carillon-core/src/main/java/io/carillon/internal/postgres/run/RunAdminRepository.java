@@ -12,6 +12,8 @@ import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
 import io.carillon.internal.postgres.sql.RunInsert;
 import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.BulkChunk;
+import io.carillon.internal.store.run.BulkCursor;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.internal.value.Uuid7;
@@ -90,10 +92,6 @@ public final class RunAdminRepository implements RunAdmin {
                AND (:state::text IS NULL OR state = :state)
              ORDER BY died_at LIMIT :limit
             """;
-
-    static final String FILTER =
-            "project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL"
-                    + " OR target_name = :handler)";
 
     private static final String COUNT = """
             SELECT matching, complete
@@ -258,8 +256,18 @@ public final class RunAdminRepository implements RunAdmin {
     }
 
     @Override
-    public int bulk(String project, RunFilter filter, BulkAction action, @Nullable Instant existing) {
-        return bulkActions.apply(project, filter, action, existing);
+    public BulkCursor beginBulk(String project, boolean dead) {
+        return bulkActions.begin(project, dead);
+    }
+
+    @Override
+    public BulkChunk bulk(String project, RunFilter filter, BulkAction action, BulkCursor cursor) {
+        return bulkActions.apply(project, filter, action, cursor);
+    }
+
+    @Override
+    public void awaitUnlocked(String project, RunFilter filter, BulkAction action, BulkCursor cursor) {
+        bulkActions.awaitUnlocked(project, filter, action, cursor);
     }
 
     @Override

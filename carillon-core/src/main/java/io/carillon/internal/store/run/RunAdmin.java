@@ -16,9 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Queries and manual actions on runs, each within one project. */
 public interface RunAdmin {
-    /** The result of a bulk action if all remaining runs are locked by other transactions; the caller tries again. */
-    int LOCKED = -1;
-
     Optional<Run> get(String project, RunId run);
 
     /** Returns the newest runs that match, waiting, running and ended. */
@@ -63,18 +60,19 @@ public interface RunAdmin {
     Count count(String project, RunFilter filter, long maxRead);
 
     /**
-     * Applies the action to at most the next thousand runs that match. Returns how many it changed, 0 if there are no
-     * more, or {@link #LOCKED} if all that are left are locked.
+     * Begins a bulk action on the runs that exist now, unfinished ones or, if {@code dead} is set, dead ones. Changes
+     * nothing.
      */
-    default int bulk(String project, RunFilter filter, BulkAction action) {
-        return bulk(project, filter, action, null);
-    }
+    BulkCursor beginBulk(String project, boolean dead);
 
     /**
-     * Like {@link #bulk(String, RunFilter, BulkAction)}, but only for runs that existed, or were already dead, at this
-     * instant of the database clock; null means all runs.
+     * Applies the action to at most the next thousand runs that match. A cursor that is passed on from one call to the
+     * next visits each run once, so that an action ends although other callers change the same runs.
      */
-    int bulk(String project, RunFilter filter, BulkAction action, @Nullable Instant existingAt);
+    BulkChunk bulk(String project, RunFilter filter, BulkAction action, BulkCursor cursor);
+
+    /** Waits until a run that blocks this bulk action is no longer locked, at most two seconds. */
+    void awaitUnlocked(String project, RunFilter filter, BulkAction action, BulkCursor cursor);
 
     /** Explains why a run is in its current state. */
     Optional<Explanation> explain(String project, RunId run);

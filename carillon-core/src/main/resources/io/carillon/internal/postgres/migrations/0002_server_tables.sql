@@ -52,7 +52,8 @@ CREATE TABLE carillon.server_secret (
 );
 
 -- A row is an action on many runs. A server applies it in batches; each batch is one transaction that also updates
--- done. The server that holds the lock on the row works on it. If that server dies, another one continues.
+-- done and the position. The server that holds the lock on the row works on it. If that server dies, another one
+-- continues. An action visits the runs that exist when it is created once, in the order of their ids.
 CREATE TABLE carillon.bulk_action (
   project    text COLLATE "C" NOT NULL REFERENCES carillon.project,
   id         uuid NOT NULL,
@@ -64,13 +65,17 @@ CREATE TABLE carillon.bulk_action (
   state      text COLLATE "C" NOT NULL DEFAULT 'running',
   reason     text,                                       -- why it failed; null: it did not fail
   done       bigint NOT NULL DEFAULT 0,
+  after_id   uuid NOT NULL,                              -- runs up to this id were visited
+  last_id    uuid NOT NULL,                              -- the largest id of a run when the action was created
+  locked_ids uuid[] NOT NULL DEFAULT '{}',               -- visited runs that were locked; they are changed last
   actor      text NOT NULL,
   request_id text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  created_at timestamptz NOT NULL,                       -- runs that were created later are not changed
+  worked_at  timestamptz NOT NULL DEFAULT carillon.clock(), -- the last batch; the longest waiting action is next
   ended_at   timestamptz,                                -- null: it has not ended
   PRIMARY KEY (project, id)
 );
-CREATE INDEX bulk_action_running ON carillon.bulk_action (id) WHERE state = 'running';
+CREATE INDEX bulk_action_running ON carillon.bulk_action (project, worked_at) WHERE state = 'running';
 CREATE INDEX bulk_action_ended ON carillon.bulk_action (ended_at) WHERE ended_at IS NOT NULL;
 
 -- A row is a secret that webhooks of a project refer to by name. It is encrypted with the master keys of the servers:

@@ -1,5 +1,5 @@
 -- min_code: 1
--- Functions that list runs and queues of a project for people.
+-- Functions that list runs and queues of a project for people, and page through the runs of a bulk action.
 --
 -- Planner settings. Without statistics the planner expects few rows, and would collect and sort all runs of the
 -- project. With bitmap scans and sorts off, a page costs what it shows.
@@ -78,4 +78,75 @@ BEGIN
     SELECT r.queue INTO v_name FROM carillon.run r WHERE r.project = p_project AND r.queue > v_name
      ORDER BY r.queue LIMIT 1;
   END LOOP;
+END $$;
+
+-- Returns the largest id of the waiting and running runs of a project, or of its dead runs; null if it has none.
+CREATE FUNCTION carillon.last_run_id(p_project text, p_dead boolean)
+RETURNS uuid LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+BEGIN
+  IF p_dead THEN
+    RETURN (SELECT d.id FROM carillon.dead_run d WHERE d.project = p_project ORDER BY d.id DESC LIMIT 1);
+  END IF;
+  RETURN (SELECT r.id FROM carillon.run r WHERE r.project = p_project ORDER BY r.id DESC LIMIT 1);
+END $$;
+
+-- Returns the next runs that a bulk action changes: ids of runs that match, at most p_limit, in their order, after
+-- p_after and up to p_last, that existed (or were dead) at p_existing_at. It reads at most p_rows rows of the table,
+-- however few of them match. The column read_to is the id up to which all runs were read; null: up to p_last. A filter
+-- that is null does not apply. Ids are the only order that no action changes; there is no index by queue and id, so a
+-- queue with at most p_rows runs is read as a whole instead of walking over all runs of the project.
+CREATE FUNCTION carillon.bulk_page(
+  p_project text, p_after uuid, p_last uuid, p_existing_at timestamptz, p_queue text, p_handler text, p_state text,
+  p_rows bigint, p_limit bigint, OUT ids uuid[], OUT read_to uuid)
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+DECLARE v_runs_of_queue bigint;
+BEGIN
+  IF p_state NOT IN ('waiting', 'running') THEN
+    ids := array(
+      SELECT d.id
+        FROM (SELECT * FROM carillon.dead_run WHERE project = p_project AND id > p_after AND id <= p_last
+               ORDER BY id LIMIT p_rows) d
+       WHERE d.state = p_state AND d.died_at <= p_existing_at AND (p_queue IS NULL OR d.queue = p_queue)
+         AND (p_handler IS NULL OR d.target_name = p_handler)
+       LIMIT p_limit);
+    IF cardinality(ids) < p_limit THEN
+      SELECT d.id INTO read_to FROM carillon.dead_run d
+       WHERE d.project = p_project AND d.id > p_after AND d.id <= p_last ORDER BY d.id OFFSET p_rows - 1 LIMIT 1;
+    END IF;
+  ELSE
+    IF p_queue IS NOT NULL THEN
+      SELECT count(*) INTO v_runs_of_queue
+        FROM (SELECT 1 FROM carillon.run r WHERE r.project = p_project AND r.queue = p_queue
+               ORDER BY r.priority, r.target_name, r.ready_at LIMIT p_rows + 1) few;
+    END IF;
+    IF v_runs_of_queue <= p_rows THEN
+      WITH small_queue AS MATERIALIZED (
+        SELECT * FROM carillon.run r WHERE r.project = p_project AND r.queue = p_queue
+         ORDER BY r.priority, r.target_name, r.ready_at LIMIT p_rows)
+      SELECT array(
+        SELECT r.id FROM small_queue r
+         WHERE r.id > p_after AND r.id <= p_last AND r.created_at <= p_existing_at
+           AND (p_state = 'running') = (r.owner IS NOT NULL) AND (p_handler IS NULL OR r.target_name = p_handler)
+         ORDER BY r.id LIMIT p_limit) INTO ids;
+    ELSE
+      ids := array(
+        SELECT r.id
+          FROM (SELECT * FROM carillon.run WHERE project = p_project AND id > p_after AND id <= p_last
+                 ORDER BY id LIMIT p_rows) r
+         WHERE r.created_at <= p_existing_at AND (p_state = 'running') = (r.owner IS NOT NULL)
+           AND (p_queue IS NULL OR r.queue = p_queue) AND (p_handler IS NULL OR r.target_name = p_handler)
+         LIMIT p_limit);
+      IF cardinality(ids) < p_limit THEN
+        SELECT r.id INTO read_to FROM carillon.run r
+         WHERE r.project = p_project AND r.id > p_after AND r.id <= p_last ORDER BY r.id OFFSET p_rows - 1 LIMIT 1;
+      END IF;
+    END IF;
+  END IF;
+  IF cardinality(ids) = p_limit THEN
+    read_to := ids[p_limit];
+  END IF;
 END $$;
