@@ -18,14 +18,12 @@ import javax.sql.DataSource;
 
 /** The settings of a {@link CarillonServer}; {@link #start()} starts it. */
 public final class ServerBuilder {
-    private static final double REQUESTS_PER_SECOND = 1_000;
-
     final Carillon carillon;
     final DataSource dataSource;
     InetAddress address = InetAddress.getLoopbackAddress();
     int port = 8080;
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    ProjectRepository.Quota quota = new ProjectRepository.Quota(REQUESTS_PER_SECOND, null, null);
+    ProjectRepository.Quota quota = ProjectRepository.Quota.DEFAULT;
     Optional<BearerTokenVerifier> tokenVerifier = Optional.empty();
     List<Route> extraRoutes = List.of();
     Duration auditRetention = Duration.ofDays(365);
@@ -63,8 +61,8 @@ public final class ServerBuilder {
     }
 
     /**
-     * Sets the quota of projects that have none of their own: requests per second on each node, schedules, and waiting
-     * and running runs.
+     * Sets the quota of projects that have none of their own. Default: {@link ProjectRepository.Quota#DEFAULT}. A part
+     * that is null means no limit.
      */
     public ServerBuilder quota(ProjectRepository.Quota quota) {
         this.quota = quota;

@@ -184,6 +184,37 @@ class BulkActionsTest {
     }
 
     @Test
+    void a_project_has_at_most_five_running_actions() throws Exception {
+        String many = SERVER.createProject("many-actions");
+        String other = SERVER.createProject("other-actions");
+        String cancel = body("cancel", "waiting", "q", "");
+        for (String caller : List.of(many, other))
+            SERVER.post(caller, "/v1/runs", "{\"target\":{\"handler\":\"never\"},\"queue\":\"q\",\"after\":\"1h\"}")
+                    .requireStatus(201);
+        try (Connection owner = SERVER.database().dataSource().getConnection();
+                Statement statement = owner.createStatement()) {
+            owner.setAutoCommit(false);
+            // No action can end while the runs are locked.
+            statement.execute(
+                    "SELECT 1 FROM carillon.run WHERE project IN ('many-actions', 'other-actions') FOR UPDATE");
+            for (int i = 0; i < 5; i++)
+                SERVER.post(many, "/v1/bulk-actions", cancel).requireStatus(202);
+
+            RestTestServer.Reply refused =
+                    SERVER.post(many, "/v1/bulk-actions", cancel).requireStatus(429);
+            assertThat(refused.code()).isEqualTo("quota-exceeded");
+            assertThat(refused.at("/detail")).contains("5 running bulk actions");
+            SERVER.post(many, "/v1/bulk-actions", body("cancel", "waiting", "q", ",\"dryRun\":true"))
+                    .requireStatus(200);
+            SERVER.post(other, "/v1/bulk-actions", cancel).requireStatus(202);
+            SERVER.put(SERVER.bootstrap(), "/v1/projects/many-actions/quota", "{\"maxBulkActions\":6}")
+                    .requireStatus(200);
+            SERVER.post(many, "/v1/bulk-actions", cancel).requireStatus(202);
+            owner.rollback();
+        }
+    }
+
+    @Test
     void many_blocked_actions_of_one_project_do_not_delay_another_project() throws Exception {
         String blocked = SERVER.createProject("blocked");
         String other = SERVER.createProject("unblocked");

@@ -35,7 +35,7 @@ public final class CarillonRestServer implements AutoCloseable {
         carillon = Carillon.on(engine).start();
         server = CarillonServer.on(carillon, requests)
                 .listen("127.0.0.1", 0)
-                .quota(new ProjectRepository.Quota(1e9, null, null))
+                .quota(new ProjectRepository.Quota(1e9, null, null, null, null))
                 .start();
         key = server.bootstrapKey().orElseThrow(() -> new MeasureException("The new database already has an API key."));
     }

@@ -9,6 +9,7 @@ import io.carillon.internal.value.Durations;
 import io.carillon.server.access.BearerTokenVerifier;
 import io.carillon.server.access.JwkSet;
 import io.carillon.server.access.JwtVerifier;
+import io.carillon.server.store.ProjectRepository;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -26,6 +27,7 @@ public record ServerConfig(
         Node node,
         Pools pools,
         Duration auditRetention,
+        ProjectRepository.Quota quota,
         WebhookConfig webhooks) {
     /** The action on the schema before the process starts. */
     public enum SchemaAction {
@@ -96,7 +98,21 @@ public record ServerConfig(
                 node,
                 pools,
                 auditKept(settings),
+                quota(settings),
                 WebhookConfig.of(settings));
+    }
+
+    /** Returns the quota of projects that have none of their own. */
+    private static ProjectRepository.Quota quota(Settings settings) {
+        return new ProjectRepository.Quota(
+                        null,
+                        settings.number(Setting.MAX_SCHEDULES, 0, 10_000_000).orElse(null),
+                        settings.number(Setting.MAX_WAITING, 0, 100_000_000)
+                                .map(Integer::longValue)
+                                .orElse(null),
+                        settings.number(Setting.MAX_BULK_ACTIONS, 0, 1_000).orElse(null),
+                        settings.number(Setting.MAX_STREAMS, 0, 1_000).orElse(null))
+                .orElse(ProjectRepository.Quota.DEFAULT);
     }
 
     private static Duration auditKept(Settings settings) {

@@ -58,6 +58,19 @@ public enum Setting {
             "",
             "File with the secret shared with the issuer, at least 32 bytes. Alternative to --jwt-jwks."),
     AUDIT_KEPT("audit-kept", "DURATION", "365d", "Retention of the audit log, at least 1d."),
+    MAX_SCHEDULES("max-schedules", "N", "10000", "Maximum number of schedules of a project without its own quota."),
+    MAX_WAITING(
+            "max-waiting",
+            "N",
+            "1000000",
+            "Maximum number of waiting and running runs of a project without its own quota."),
+    MAX_BULK_ACTIONS(
+            "max-bulk-actions", "N", "5", "Maximum number of running bulk actions of a project without its own quota."),
+    MAX_STREAMS(
+            "max-streams",
+            "N",
+            "20",
+            "Maximum number of open event streams on this node of a project without its own quota."),
     MASTER_KEYS(
             "master-keys",
             "FILE",

@@ -22,8 +22,15 @@ import tools.jackson.databind.node.ObjectNode;
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class ProjectCommands extends RemoteCommandGroup {
-    private static final List<String> COLUMNS =
-            List.of("name", "owner", "createdAt", "quota.requestsPerSecond", "quota.maxSchedules", "quota.maxWaiting");
+    private static final List<String> COLUMNS = List.of(
+            "name",
+            "owner",
+            "createdAt",
+            "quota.requestsPerSecond",
+            "quota.maxSchedules",
+            "quota.maxWaiting",
+            "quota.maxBulkActions",
+            "quota.maxStreams");
 
     ProjectCommands(Shell shell) {
         super(shell);
@@ -79,11 +86,25 @@ final class ProjectCommands extends RemoteCommandGroup {
                             paramLabel = "N",
                             description = "Maximum number of waiting and running runs.")
                     @Nullable
-                    Long waiting) {
+                    Long waiting,
+            @Option(
+                            names = "--max-bulk-actions",
+                            paramLabel = "N",
+                            description = "Maximum number of running bulk actions.")
+                    @Nullable
+                    Integer bulkActions,
+            @Option(
+                            names = "--max-streams",
+                            paramLabel = "N",
+                            description = "Maximum number of open event streams on each node.")
+                    @Nullable
+                    Integer streams) {
         ObjectNode body = emptyBody();
         if (requests != null) body.put("requestsPerSecond", requests);
         if (schedules != null) body.put("maxSchedules", schedules);
         if (waiting != null) body.put("maxWaiting", waiting);
+        if (bulkActions != null) body.put("maxBulkActions", bulkActions);
+        if (streams != null) body.put("maxStreams", streams);
         JsonNode project = client().put(ApiClient.path("projects", name, "quota"), body, Map.of())
                 .body();
         printer().printResult("Set the quota of %s.".formatted(name), project, "name");

@@ -118,6 +118,7 @@ public final class ServerProcess {
                 .listen(config.address().host(), config.address().port())
                 .registry(registry)
                 .webhooks(webhooks)
+                .quota(config.quota())
                 .auditRetention(config.auditRetention());
         config.tokenVerifier().ifPresent(builder::tokenVerifier);
         return builder;

@@ -15,17 +15,17 @@ public final class Api {
 
     public static List<Route> routes(ServerContext context, Settings settings, BulkWorker bulk) {
         RequestExecutor executor = new RequestExecutor(context);
-        QuotaCheck quotaCheck = new QuotaCheck(context.repositories().projects(), settings.quota());
+        QuotaCheck quotaCheck = new QuotaCheck(context.repositories(), settings.quota());
         List<Route> all = new ArrayList<>();
         all.addAll(new SystemRoutes(context, settings.meters(), settings.version()).routes());
         all.addAll(new ScheduleRoutes(executor, quotaCheck).routes());
         all.addAll(new TimelineRoutes(executor).routes());
         all.addAll(new RunRoutes(executor, quotaCheck).routes());
         all.addAll(new QueueRoutes(executor).routes());
-        all.addAll(new BulkRoutes(executor, bulk).routes());
+        all.addAll(new BulkRoutes(executor, bulk, quotaCheck).routes());
         all.addAll(new KeyRoutes(executor).routes());
         all.addAll(new ProjectRoutes(executor).routes());
-        all.addAll(new StreamRoutes(executor).routes());
+        all.addAll(new StreamRoutes(executor, quotaCheck).routes());
         all.addAll(new SecretRoutes(executor).routes());
         all.addAll(new WebhookRoutes(executor).routes());
         return all;

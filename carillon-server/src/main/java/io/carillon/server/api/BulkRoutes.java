@@ -30,9 +30,11 @@ final class BulkRoutes {
     private final RequestExecutor executor;
     private final BulkRepository actions;
     private final BulkWorker worker;
+    private final QuotaCheck quotaCheck;
 
-    BulkRoutes(RequestExecutor executor, BulkWorker worker) {
+    BulkRoutes(RequestExecutor executor, BulkWorker worker, QuotaCheck quotaCheck) {
         this.executor = executor;
+        this.quotaCheck = quotaCheck;
         this.actions = executor.context().repositories().bulk();
         this.worker = worker;
     }
@@ -77,6 +79,7 @@ final class BulkRoutes {
                 executor.change(request, "bulk." + bulkActionRequest.action(), "runs/" + state(filter), transaction -> {
                     BulkActions.Cursor cursor =
                             bulkActions(transaction, body, bulkActionRequest).begin();
+                    quotaCheck.checkBulkActions(transaction);
                     UUID id = actions.insert(
                             transaction.session(), transaction.project().name(), bulkActionRequest, cursor);
                     transaction.addAuditDetail("bulk", PublicId.format(BulkWorker.PREFIX, id));

@@ -62,7 +62,9 @@ final class ProjectRoutes {
                         new JsonObject()
                                 .put("requestsPerSecond", quota.requestsPerSecond())
                                 .put("maxSchedules", quota.maxSchedules())
-                                .put("maxWaiting", quota.maxWaiting()));
+                                .put("maxWaiting", quota.maxWaiting())
+                                .put("maxBulkActions", quota.maxBulkActions())
+                                .put("maxStreams", quota.maxStreams()));
     }
 
     /**
@@ -122,17 +124,24 @@ final class ProjectRoutes {
         Optional<Double> requests = body.decimal("requestsPerSecond");
         Optional<Integer> schedules = body.integer("maxSchedules");
         Optional<Long> waiting = body.number("maxWaiting");
+        Optional<Integer> bulkActions = body.integer("maxBulkActions");
+        Optional<Integer> streams = body.integer("maxStreams");
         body.refuseUnknown();
         if (requests.filter(rate -> rate < 0.01 || rate > 1_000_000).isPresent())
             throw Problem.invalid("/requestsPerSecond", "This must be between 0.01 and 1000000.");
-        if (schedules.filter(most -> most < 0).isPresent())
-            throw Problem.invalid("/maxSchedules", "This must be 0 or more.");
+        requireNotNegative("/maxSchedules", schedules);
+        requireNotNegative("/maxBulkActions", bulkActions);
+        requireNotNegative("/maxStreams", streams);
         if (waiting.filter(most -> most < 0 || most > 1_000_000_000).isPresent())
             throw Problem.invalid("/maxWaiting", "This must be between 0 and 1000000000.");
         String name = request.pathName("name");
         return projects.runAsServer(session -> {
-            ProjectRepository.Quota quota =
-                    new ProjectRepository.Quota(requests.orElse(null), schedules.orElse(null), waiting.orElse(null));
+            ProjectRepository.Quota quota = new ProjectRepository.Quota(
+                    requests.orElse(null),
+                    schedules.orElse(null),
+                    waiting.orElse(null),
+                    bulkActions.orElse(null),
+                    streams.orElse(null));
             if (!projects.updateQuota(session, name, quota)) throw Problem.notFound("project");
             executor.audit(
                     request,
@@ -142,6 +151,10 @@ final class ProjectRoutes {
                     JsonNodeFactory.instance.objectNode().put("quota", quota.toString()));
             return ApiResponse.ok(toJson(projects.get(session, name).orElseThrow()));
         });
+    }
+
+    private static void requireNotNegative(String pointer, Optional<Integer> most) {
+        if (most.filter(number -> number < 0).isPresent()) throw Problem.invalid(pointer, "This must be 0 or more.");
     }
 
     private ApiResponse nodes(ApiRequest request) {

@@ -2,31 +2,36 @@ package io.carillon.server.api;
 
 import io.carillon.internal.postgres.reads.ServerReads;
 import io.carillon.server.http.Problem;
+import io.carillon.server.store.BulkRepository;
+import io.carillon.server.store.LiveRunEstimates;
 import io.carillon.server.store.ProjectRepository;
 import java.sql.SQLException;
 
 /**
- * Checks the numbers of schedules and live runs of a project in the transaction that adds to them. Two concurrent
- * transactions may exceed the limit together.
+ * Checks the quotas of a project in the transaction that adds to its schedules, runs or bulk actions. Two concurrent
+ * transactions may exceed a limit together.
  */
 final class QuotaCheck {
     private final ProjectRepository projects;
+    private final BulkRepository bulkActions;
     private final ProjectRepository.Quota defaults;
+    private final LiveRunEstimates liveRuns = new LiveRunEstimates(System::nanoTime);
 
-    QuotaCheck(ProjectRepository projects, ProjectRepository.Quota defaults) {
-        this.projects = projects;
+    QuotaCheck(ServerContext.Repositories repositories, ProjectRepository.Quota defaults) {
+        this.projects = repositories.projects();
+        this.bulkActions = repositories.bulk();
         this.defaults = defaults;
     }
 
     private ProjectRepository.Quota quotaOf(RequestExecutor.RequestTransaction transaction) throws SQLException {
         return projects.quota(transaction.session(), transaction.project().name())
+                .map(own -> own.orElse(defaults))
                 .orElse(defaults);
     }
 
     /** Throws a problem with status 429 if the project has too many schedules, including the one just created. */
     void checkSchedules(RequestExecutor.RequestTransaction transaction) throws SQLException {
-        Integer own = quotaOf(transaction).maxSchedules();
-        Integer most = own == null ? defaults.maxSchedules() : own;
+        Integer most = quotaOf(transaction).maxSchedules();
         if (most != null
                 && ServerReads.countSchedules(
                                 transaction.session(), transaction.project().name(), most + 1L)
@@ -35,15 +40,27 @@ final class QuotaCheck {
 
     /** Throws a problem with status 429 if {@code more} further runs exceed the quota. */
     void checkRuns(RequestExecutor.RequestTransaction transaction, int more) throws SQLException {
-        Long own = quotaOf(transaction).maxWaiting();
-        Long most = own == null ? defaults.maxWaiting() : own;
+        Long most = quotaOf(transaction).maxWaiting();
+        if (most == null) return;
+        String project = transaction.project().name();
+        if (!liveRuns.tryAdd(
+                project, more, most, () -> ServerReads.countLiveRuns(transaction.session(), project, most + 1)))
+            throw exceeded("%d waiting and running runs".formatted(most));
+    }
+
+    /** Throws a problem with status 429 if one further bulk action exceeds the quota. */
+    void checkBulkActions(RequestExecutor.RequestTransaction transaction) throws SQLException {
+        Integer most = quotaOf(transaction).maxBulkActions();
         if (most != null
-                && ServerReads.countLiveRuns(
-                                        transaction.session(),
-                                        transaction.project().name(),
-                                        most + 1)
-                                + more
-                        > most) throw exceeded("%d waiting and running runs".formatted(most));
+                && bulkActions.countRunning(
+                                transaction.session(), transaction.project().name(), most)
+                        >= most) throw exceeded("%d running bulk actions".formatted(most));
+    }
+
+    /** Throws a problem with status 429 if one further event stream on this node exceeds the quota. */
+    void checkStreams(RequestExecutor.RequestTransaction transaction, int open) throws SQLException {
+        Integer most = quotaOf(transaction).maxStreams();
+        if (most != null && open >= most) throw exceeded("%d event streams on each node".formatted(most));
     }
 
     private static Problem exceeded(String what) {

@@ -36,12 +36,14 @@ final class StreamRoutes {
     private static final Duration MAX_DURATION = Duration.ofMinutes(10);
 
     private final RequestExecutor executor;
+    private final QuotaCheck quotaCheck;
     private final StreamEventRepository events = new StreamEventRepository();
     private final Map<String, SharedStream> streams = new ConcurrentHashMap<>();
     private final Semaphore listenerPermits = new Semaphore(MAX_LISTENERS);
 
-    StreamRoutes(RequestExecutor executor) {
+    StreamRoutes(RequestExecutor executor, QuotaCheck quotaCheck) {
         this.executor = executor;
+        this.quotaCheck = quotaCheck;
     }
 
     List<Route> routes() {
@@ -52,7 +54,11 @@ final class StreamRoutes {
     private record SharedStream(ProjectEventStream stream, int listeners) {}
 
     private ApiResponse stream(ApiRequest request) {
-        Instant now = executor.read(request, transaction -> events.now(transaction.session()));
+        SharedStream open = streams.get(request.caller().project());
+        Instant now = executor.read(request, transaction -> {
+            quotaCheck.checkStreams(transaction, open == null ? 0 : open.listeners());
+            return events.now(transaction.session());
+        });
         return ApiResponse.stream("text/event-stream", out -> {
             if (!listenerPermits.tryAcquire()) {
                 out.write("retry: 30000\n\n".getBytes(StandardCharsets.UTF_8));

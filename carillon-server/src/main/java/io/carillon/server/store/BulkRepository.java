@@ -55,6 +55,11 @@ public final class BulkRepository {
              ORDER BY worked_at LIMIT 100
             """;
 
+    private static final String COUNT_RUNNING = """
+            SELECT count(*) AS actions
+              FROM (SELECT 1 FROM carillon.bulk_action WHERE project = :project AND state = 'running' LIMIT :limit) few
+            """;
+
     private static final String DELETE_EXPIRED = """
             DELETE FROM carillon.bulk_action WHERE (project, id) IN (
               SELECT project, id FROM carillon.bulk_action WHERE ended_at < carillon.clock() - interval '30 days'
@@ -180,6 +185,15 @@ public final class BulkRepository {
                 .uuid("after", next.after())
                 .uuids("locked", next.locked())
                 .first(row -> row.number("done"))
+                .orElseThrow();
+    }
+
+    /** Returns the number of running actions of a project, counted up to {@code atMost}. */
+    public long countRunning(Session session, String project, long atMost) throws SQLException {
+        return session.query(COUNT_RUNNING)
+                .text("project", project)
+                .number("limit", atMost)
+                .first(row -> row.number("actions"))
                 .orElseThrow();
     }
 

@@ -24,8 +24,11 @@ public final class ProjectRepository {
             SELECT value FROM inserted UNION ALL SELECT value FROM carillon.server_secret WHERE name = :name
             """;
 
-    private static final String COLUMNS =
-            "SELECT project, owner, created_at, requests_per_second, max_schedules, max_waiting FROM carillon.project ";
+    private static final String COLUMNS = """
+            SELECT project, owner, created_at, requests_per_second, max_schedules, max_waiting, max_bulk_actions,
+              max_streams
+              FROM carillon.project
+            """;
 
     private static final String GET = COLUMNS + "WHERE project = :project";
 
@@ -35,7 +38,8 @@ public final class ProjectRepository {
             "INSERT INTO carillon.project (project, owner) VALUES (:project, :owner) ON CONFLICT (project) DO NOTHING";
 
     private static final String UPDATE_QUOTA = """
-            UPDATE carillon.project SET requests_per_second = :rate, max_schedules = :schedules, max_waiting = :waiting
+            UPDATE carillon.project SET requests_per_second = :rate, max_schedules = :schedules, max_waiting = :waiting,
+              max_bulk_actions = :bulkActions, max_streams = :streams
              WHERE project = :project
             """;
 
@@ -52,14 +56,33 @@ public final class ProjectRepository {
     }
 
     /**
-     * The quota of a project; a part that is null means the default of the server.
+     * The quota of a project. A part that is null means the default of the server, or no limit if it is null in the
+     * default.
      *
+     * @param requestsPerSecond on each node
      * @param maxWaiting the number of waiting and running runs
+     * @param maxBulkActions the number of running bulk actions
+     * @param maxStreams the number of open event streams on each node
      */
     public record Quota(
             @Nullable Double requestsPerSecond,
             @Nullable Integer maxSchedules,
-            @Nullable Long maxWaiting) {}
+            @Nullable Long maxWaiting,
+            @Nullable Integer maxBulkActions,
+            @Nullable Integer maxStreams) {
+        /** The quota of projects that have none of their own, unless the server is configured otherwise. */
+        public static final Quota DEFAULT = new Quota(1_000d, 10_000, 1_000_000L, 5, 20);
+
+        /** Returns this quota with the parts that are null taken from the other one. */
+        public Quota orElse(Quota other) {
+            return new Quota(
+                    requestsPerSecond == null ? other.requestsPerSecond : requestsPerSecond,
+                    maxSchedules == null ? other.maxSchedules : maxSchedules,
+                    maxWaiting == null ? other.maxWaiting : maxWaiting,
+                    maxBulkActions == null ? other.maxBulkActions : maxBulkActions,
+                    maxStreams == null ? other.maxStreams : maxStreams);
+        }
+    }
 
     public record StoredProject(String name, @Nullable String owner, Instant createdAt, Quota quota) {}
 
@@ -130,6 +153,8 @@ public final class ProjectRepository {
                         .real("rate", quota.requestsPerSecond())
                         .number("schedules", quota.maxSchedules())
                         .number("waiting", quota.maxWaiting())
+                        .number("bulkActions", quota.maxBulkActions())
+                        .number("streams", quota.maxStreams())
                         .text("project", project)
                         .update()
                 == 1;
@@ -143,6 +168,8 @@ public final class ProjectRepository {
                 new Quota(
                         row.maybeReal("requests_per_second"),
                         row.maybeInteger("max_schedules"),
-                        row.maybeNumber("max_waiting")));
+                        row.maybeNumber("max_waiting"),
+                        row.maybeInteger("max_bulk_actions"),
+                        row.maybeInteger("max_streams")));
     }
 }

@@ -18,6 +18,8 @@ CREATE TABLE carillon.project (
   requests_per_second double precision,                  -- quotas of the server; null: the default of the server
   max_schedules       integer,
   max_waiting         bigint,
+  max_bulk_actions    integer,
+  max_streams         integer,
   created_at          timestamptz NOT NULL DEFAULT carillon.clock()
 );
 INSERT INTO carillon.project (project) VALUES ('default');
