@@ -147,12 +147,18 @@ public record ServerConfig(
         Settings.Value value = settings.get(Setting.JWT_JWKS).orElseThrow();
         try {
             URI address = URI.create(value.text());
-            if (address.getHost() != null
-                    && ("https".equals(address.getScheme()) || "http".equals(address.getScheme()))) return address;
+            if (JwkSet.isAllowed(address)) return address;
         } catch (IllegalArgumentException odd) {
-            throw Settings.invalidValue(Setting.JWT_JWKS, value, "a URL such as https://id.example/jwks.json");
+            throw invalidJwks(value);
         }
-        throw Settings.invalidValue(Setting.JWT_JWKS, value, "a URL such as https://id.example/jwks.json");
+        throw invalidJwks(value);
+    }
+
+    private static UsageException invalidJwks(Settings.Value value) {
+        return Settings.invalidValue(
+                Setting.JWT_JWKS,
+                value,
+                "a URL such as https://id.example/jwks.json; http only for an address of this machine");
     }
 
     private static Duration lookAhead(Settings settings) {

@@ -3,24 +3,28 @@ package io.carillon.server.access;
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.util.JSONObjectUtils;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.TextCleaner;
 import java.net.URI;
 import java.text.ParseException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The public keys of an issuer (JWKS). They are read again after 10 minutes, or when an unknown key is asked for, but
- * at most every 30 seconds. A document of more than 256 KiB is not used. Nimbus parses the keys but does not cache
- * them: its rate limit admits two requests in an interval.
+ * at most every 30 seconds. A document of more than 256 KiB is not used, nor are more than 100 keys. Nimbus parses the
+ * keys but does not cache them: its rate limit admits two requests in an interval.
  */
 public final class JwkSet {
     static final int MAX_LENGTH = 256 * 1024;
@@ -30,6 +34,8 @@ public final class JwkSet {
     private static final long MIN_REFRESH_INTERVAL_NANOS =
             Duration.ofSeconds(30).toNanos();
     private static final Set<String> TYPES = Set.of("RSA", "EC");
+    private static final int MAX_KEYS = 100;
+    private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[::1]");
 
     private final Supplier<Optional<String>> source;
     private final LongSupplier nanoTime;
@@ -47,9 +53,26 @@ public final class JwkSet {
         this.nanoTime = nanoTime;
     }
 
-    /** Reads the key document from this URI, which the operator configured. */
+    /**
+     * Reads the key document from this URI, which the operator configured. It must be allowed: a network that can
+     * change the keys can sign tokens.
+     */
     public static JwkSet fromUri(URI address) {
+        if (!isAllowed(address))
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "The URL of the issuer's keys must begin with https://; http:// is allowed for an address of this "
+                            + "machine only (was %s).".formatted(TextCleaner.clean(address.toString(), 200)));
         return new JwkSet(new JwkSetFetcher(address));
+    }
+
+    /** Returns whether keys may be read from this URI: over https, or over http from a loopback address. */
+    public static boolean isAllowed(URI address) {
+        String host = address.getHost();
+        if (host == null) return false;
+        return "https".equals(address.getScheme())
+                || ("http".equals(address.getScheme())
+                        && LOOPBACK.matcher(host.toLowerCase(Locale.ROOT)).matches());
     }
 
     Optional<VerificationKey> find(String id) {
@@ -78,6 +101,10 @@ public final class JwkSet {
                 JSONObjectUtils.getJSONObjectArray(JSONObjectUtils.parse(document, MAX_LENGTH), "keys");
         if (given == null) return found;
         for (Map<String, Object> key : given) {
+            if (found.size() == MAX_KEYS) {
+                log.warn("the issuer has more than {} keys; the others are not used", MAX_KEYS);
+                break;
+            }
             String id = key.get("kid") instanceof String text ? text : "";
             // An issuer may have keys of other types for other purposes.
             if (!(key.get("kty") instanceof String type && TYPES.contains(type))) continue;

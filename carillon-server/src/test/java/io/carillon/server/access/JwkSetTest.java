@@ -1,9 +1,11 @@
 package io.carillon.server.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.carillon.CarillonException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -11,6 +13,8 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
@@ -159,6 +163,40 @@ class JwkSetTest {
         assertThat(fetched("/keys").find(TestIssuer.KEY_ID)).isPresent();
         assertThat(fetched("/created").find(TestIssuer.KEY_ID)).isEmpty();
         assertThat(fetched("/moved").find(TestIssuer.KEY_ID)).isEmpty();
+    }
+
+    @Test
+    void keys_are_read_over_https_or_from_this_machine_only() {
+        for (String refused : List.of(
+                "http://id.example/keys", "http://192.0.2.1/keys", "http://127.0.0.1.id.example/", "file:///keys"))
+            assertThatThrownBy(() -> JwkSet.fromUri(URI.create(refused)))
+                    .isInstanceOf(CarillonException.class)
+                    .hasMessageContaining("https://");
+        for (String accepted : List.of("https://id.example/keys", "http://LOCALHOST/keys", "http://[::1]:1/keys"))
+            assertThat(JwkSet.fromUri(URI.create(accepted))).isNotNull();
+    }
+
+    @Test
+    void at_most_100_keys_of_at_most_8192_bits_are_used() {
+        String first = TestIssuer.keySet("").replaceAll("^\\{\"keys\":\\[|\\]\\}$", "");
+        StringBuilder many = new StringBuilder();
+        for (int i = 0; i < 101; i++)
+            many.append(i == 0 ? "" : ",").append(first.replace("\"kid\":\"r\"", "\"kid\":\"k" + i + "\""));
+        document = Optional.of("{\"keys\":[" + many + "]}");
+        JwkSet keys = counted();
+        assertThat(keys.find("k99")).isPresent();
+        assertThat(keys.find("k100")).isEmpty();
+
+        String modulus = Base64.getUrlEncoder().withoutPadding().encodeToString(ones(1025));
+        document =
+                Optional.of("{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"long\",\"e\":\"AQAB\",\"n\":\"" + modulus + "\"}]}");
+        assertThat(counted().find("long")).isEmpty();
+    }
+
+    private static byte[] ones(int length) {
+        byte[] bytes = new byte[length];
+        Arrays.fill(bytes, (byte) 0xFF);
+        return bytes;
     }
 
     private JwkSet counted() {
