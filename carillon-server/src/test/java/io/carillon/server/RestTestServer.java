@@ -46,7 +46,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
         this(builder -> builder, server -> server);
     }
 
-    RestTestServer(UnaryOperator<CarillonBuilder> with, UnaryOperator<ServerBuilder> serving) {
+    public RestTestServer(UnaryOperator<CarillonBuilder> with, UnaryOperator<ServerBuilder> serving) {
         this.carillonSettings = with;
         this.serverSettings = serving;
     }
@@ -65,9 +65,13 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
         bootstrap = server.bootstrapKey().orElseThrow();
     }
 
-    CarillonServer start() {
-        return serverSettings
-                .apply(CarillonServer.on(carillon, database.pool(8))
+    public CarillonServer start() {
+        return start(serverSettings);
+    }
+
+    /** Starts a further server with other settings. */
+    public CarillonServer start(UnaryOperator<ServerBuilder> settings) {
+        return settings.apply(CarillonServer.on(carillon, database.pool(8))
                         .webhooks(webhooks)
                         .listen("127.0.0.1", 0))
                 .start();
@@ -82,7 +86,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
     }
 
     /** Executes the due runs. */
-    void runDue() {
+    public void runDue() {
         post(bootstrap, "/v1/run-due", "{\"budget\":\"5s\"}").requireStatus(200);
     }
 
@@ -98,7 +102,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
         return server;
     }
 
-    TestDatabase database() {
+    public TestDatabase database() {
         return database;
     }
 
@@ -141,7 +145,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
 
     /** A response. */
     public record Reply(int status, Map<String, java.util.List<String>> headers, String text) {
-        JsonNode json() {
+        public JsonNode json() {
             return JSON.readTree(text);
         }
 
@@ -170,15 +174,15 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
         return send(key, "GET", path, null);
     }
 
-    Reply post(String key, String path, String body) {
+    public Reply post(String key, String path, String body) {
         return send(key, "POST", path, body);
     }
 
-    Reply put(String key, String path, String body) {
+    public Reply put(String key, String path, String body) {
         return send(key, "PUT", path, body);
     }
 
-    Reply delete(String key, String path) {
+    public Reply delete(String key, String path) {
         return send(key, "DELETE", path, null);
     }
 
@@ -218,11 +222,11 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
     }
 
     /** Creates a key of the project default with these scopes. */
-    String createKey(String... scopes) {
+    public String createKey(String... scopes) {
         return createKeyAs(bootstrap, scopes);
     }
 
-    String createKeyAs(String admin, String... scopes) {
+    public String createKeyAs(String admin, String... scopes) {
         String list = String.join("\",\"", scopes);
         return post(admin, "/v1/keys", "{\"name\":\"test\",\"scopes\":[\"" + list + "\"]}")
                 .requireStatus(201)
@@ -230,14 +234,14 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
     }
 
     /** Creates a project and returns its admin key. */
-    String createProject(String name) {
+    public String createProject(String name) {
         return post(bootstrap, "/v1/projects", "{\"name\":\"" + name + "\"}")
                 .requireStatus(201)
                 .at("/key");
     }
 
     /** Executes a query as the owner of the database. */
-    QueryResult query(String sql, Object... parameters) {
+    public QueryResult query(String sql, Object... parameters) {
         return database.query(sql, parameters);
     }
 }

@@ -19,8 +19,8 @@ import tools.jackson.databind.JsonNode;
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class NodeCommands extends RemoteCommandGroup {
-    private static final List<String> COLUMNS =
-            List.of("name", "alive", "busy", "slots", "wakeup", "host", "version", "startedAt", "beatAt", "deadWhy");
+    private static final List<String> COLUMNS = List.of(
+            "name", "id", "alive", "busy", "slots", "wakeup", "host", "version", "startedAt", "beatAt", "deadWhy");
 
     NodeCommands(Shell shell) {
         super(shell);

@@ -424,7 +424,7 @@ abstract class RunAdminContract extends StoreContract {
         storage().runAdmin().cancel(PROJECT, running, "enough");
 
         assertThat(explain(later)).contains("ready at");
-        assertThat(explain(running)).contains("runs on node n");
+        assertThat(explain(running)).contains("runs on node nod_");
         assertThat(storage().runAdmin().explain(PROJECT, running).orElseThrow().blockers())
                 .anyMatch(hold -> hold.contains("cancel"));
         assertThat(explain(withoutHandler)).contains("runs on node");

@@ -39,7 +39,7 @@ final class ProjectRoutes {
                 Route.post("/v1/projects", Permission.ADMIN, this::create),
                 Route.get("/v1/projects/{name}", Permission.READ, this::get),
                 Route.put("/v1/projects/{name}/quota", Permission.ADMIN, this::updateQuota),
-                Route.get("/v1/nodes", Permission.READ, this::nodes),
+                Route.get("/v1/nodes", Permission.ADMIN, this::nodes),
                 Route.post("/v1/run-due", Permission.MANAGE, this::runDue));
     }
 

@@ -39,7 +39,7 @@ final class SystemRoutes {
                         request -> ApiResponse.ok(new JsonObject().put("version", version))),
                 Route.get("/metrics", Permission.READ, this::metrics),
                 Route.get("/v1/openapi.json", Permission.PUBLIC, request -> ApiResponse.json(200, openApi)),
-                Route.get("/v1/health", Permission.READ, this::health));
+                Route.get("/v1/health", Permission.ADMIN, this::health));
     }
 
     /**

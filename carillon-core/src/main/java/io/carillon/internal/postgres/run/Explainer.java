@@ -4,6 +4,7 @@ import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.run.ErrorText;
 import io.carillon.internal.value.Durations;
+import io.carillon.internal.value.PublicId;
 import io.carillon.run.Explanation;
 import io.carillon.run.Run;
 import io.carillon.run.RunState;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The explanation, in plain words, why a run is in its state. */
@@ -24,7 +26,7 @@ final class Explainer {
                      l.breaker_until,
                    l.max_running <= (SELECT count(*) FROM carillon.run h
                      WHERE h.project = l.project AND h.limited_by = l.queue) AS lane_full,
-                   n.name AS node, n.host, n.pid, n.dead_at,
+                   n.id AS node, n.dead_at,
                    EXISTS (SELECT 1 FROM carillon.node k
                      WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS has_live_handler,
                    EXISTS (SELECT 1 FROM carillon.cancel_request c
@@ -165,15 +167,15 @@ final class Explainer {
                         "Attempt %d is open until a callback completes it or its time is over."
                                 .formatted(run.attempt()),
                         reasons);
-            String node = row.maybeText("node");
+            UUID node = row.maybeUuid("node");
             if (row.maybeInstant("dead_at") != null)
                 reasons.add("its node died; it will be tried again within seconds");
             return new Explanation(
                     run.state(),
                     node == null
                             ? "A call of runDue executes it, attempt %d.".formatted(run.attempt())
-                            : "It runs on node %s (%s, process %d), attempt %d."
-                                    .formatted(node, row.text("host"), row.number("pid"), run.attempt()),
+                            // By its id: names, hosts and process ids are not for the tenants of a server.
+                            : "It runs on node %s, attempt %d.".formatted(PublicId.format("nod", node), run.attempt()),
                     reasons);
         }
         if (row.flag("late"))

@@ -23,7 +23,9 @@ BEGIN
     carillon.idempotency, carillon.webhook_secret TO carillon_api;
   GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt TO carillon_api;
   GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action TO carillon_api;
-  GRANT SELECT ON carillon.project, carillon.node TO carillon_api;
+  GRANT SELECT ON carillon.project TO carillon_api;
+  -- Nodes belong to no project: their names, hosts and processes are not for tenants.
+  GRANT SELECT (id, handlers, slots, busy, dead_at) ON carillon.node TO carillon_api;
   GRANT USAGE ON SEQUENCE carillon.gate_position_seq TO carillon_api;
   FOREACH v_table IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'unique_key_window',
                                  'progress', 'open_attempt', 'idempotency', 'run_history', 'ledger_gap', 'audit',
