@@ -2,8 +2,8 @@ package io.carillon.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.spi.Keyring;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,12 @@ class ConfigCommandTest {
     Path folder;
 
     private String file(String text) throws Exception {
-        return Files.writeString(folder.resolve("carillon.conf"), text).toString();
+        return privateFile("carillon.conf", text).toString();
+    }
+
+    private Path privateFile(String name, String text) {
+        SecretFiles.write(folder.resolve(name), text);
+        return folder.resolve(name);
     }
 
     @Test
@@ -42,7 +47,7 @@ class ConfigCommandTest {
 
     @Test
     void no_secret_is_shown() throws Exception {
-        Path secret = Files.writeString(folder.resolve("secret"), URL + "\n");
+        Path secret = privateFile("secret", URL + "\n");
         Map<String, String> plain = Map.of("DATABASE_URL", URL);
         Map<String, String> inFile = Map.of("DATABASE_URL_FILE", secret.toString());
         Map<String, String> libpq = Map.of(
@@ -83,7 +88,7 @@ class ConfigCommandTest {
     @Test
     void master_keys_and_webhook_addresses_are_checked_and_no_key_is_shown() throws Exception {
         String line = Keyring.newKey("k");
-        String file = Files.writeString(folder.resolve("keys"), line + "\n").toString();
+        String file = privateFile("keys", line + "\n").toString();
         CommandResult fine = CommandResult.runWith(
                 Map.of(
                         "DATABASE_URL",
@@ -150,7 +155,7 @@ class ConfigCommandTest {
     @Test
     void token_settings_come_from_options_variables_or_the_file_and_the_secret_is_hidden() throws Exception {
         String secret = "a secret of more than thirty-two bytes";
-        Path kept = Files.writeString(folder.resolve("jwt.secret"), secret + "\n");
+        Path kept = privateFile("jwt.secret", secret + "\n");
         String file =
                 file("database.url = " + URL + "\njwt.issuer = https://id.example\njwt.secret = " + secret + "\n");
         Map<String, String> variables =

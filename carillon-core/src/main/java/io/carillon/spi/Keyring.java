@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.value.Names;
+import io.carillon.internal.value.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,11 +67,17 @@ public final class Keyring {
     }
 
     /**
-     * Reads the keys from a file in the format of {@link #parse}. Only the user of this process should
-     * have read permission.
+     * Reads the keys from a file in the format of {@link #parse}. A file that other users can read or write is refused;
+     * the group may read a file of root.
      */
     public static Keyring fromFile(Path file) {
         try {
+            if (PrivateFiles.isOpenToOthers(file))
+                throw new CarillonException(
+                        ErrorCode.INVALID_OPTION,
+                        ("Other users can access the master key file '%s'. Run 'chmod 600 %s', and change the keys if "
+                                        + "another user may have read them.")
+                                .formatted(file, file));
             return parse(Files.readString(file));
         } catch (IOException failure) {
             throw new CarillonException(

@@ -5,9 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.CarillonException;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -71,11 +76,32 @@ class KeyringTest {
     @Test
     void keys_come_from_a_file_with_comments(@TempDir Path folder) throws Exception {
         Path file = Files.writeString(folder.resolve("keys"), "# ours\n\n" + NEW + "\n" + OLD + "\n");
+        restrict(file, "rw-------");
 
         assertThat(Keyring.fromFile(file)).hasToString("Keyring[2026, 2025]");
         assertThatThrownBy(() -> Keyring.fromFile(folder.resolve("none"))).isInstanceOf(CarillonException.class);
         assertThatThrownBy(() -> Keyring.fromEnvironment("CARILLON_NO_SUCH_VARIABLE"))
                 .isInstanceOf(CarillonException.class);
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void a_file_that_other_users_can_access_is_refused(@TempDir Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("keys"), NEW);
+        for (String open : List.of("rw-r-----", "rw----r--", "rw--w----", "rw-----w-")) {
+            restrict(file, open);
+            assertThatThrownBy(() -> Keyring.fromFile(file))
+                    .isInstanceOf(CarillonException.class)
+                    .hasMessageContaining("chmod 600 " + file)
+                    .hasMessageNotContaining(NEW);
+        }
+        restrict(file, "r--------");
+        assertThat(Keyring.fromFile(file)).isNotNull();
+    }
+
+    private static void restrict(Path file, String permissions) throws IOException {
+        if (!System.getProperty("os.name").startsWith("Windows"))
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(permissions));
     }
 
     @ParameterizedTest

@@ -1,12 +1,15 @@
 package io.carillon.cli.config;
 
 import io.carillon.cli.shell.DataDirectory;
+import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.UsageException;
+import io.carillon.internal.value.PrivateFiles;
 import io.carillon.internal.value.SpellingSuggester;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +28,10 @@ record ConfigFile(String name, Map<Setting, String> values) {
 
     static ConfigFile read(String name) {
         try {
-            return parse(name, Files.readAllLines(DataDirectory.absolutePath("The configuration file", name)));
+            Path path = DataDirectory.absolutePath("The configuration file", name);
+            ConfigFile file = parse(name, Files.readAllLines(path));
+            if (PrivateFiles.isOpenToOthers(path)) file.refuseSecrets();
+            return file;
         } catch (NoSuchFileException missing) {
             throw new UsageException("Configuration file %s does not exist.".formatted(name), missing);
         } catch (MalformedInputException odd) {
@@ -34,6 +40,18 @@ record ConfigFile(String name, Map<Setting, String> values) {
             throw new UsageException(
                     "Configuration file %s cannot be read: %s.".formatted(name, unreadable), unreadable);
         }
+    }
+
+    /** Rejects secrets in a file that other users can access. The file may name files that contain them. */
+    private void refuseSecrets() {
+        for (Map.Entry<Setting, String> line : values.entrySet())
+            if (line.getKey().isSecret()
+                    && (line.getKey() != Setting.DATABASE_URL
+                            || DatabaseUrl.parse(line.getValue()).hasPassword()))
+                throw new UsageException(
+                        ("Configuration file %s contains the secret %s, and other users can access it. Run 'chmod 600 "
+                                        + "%s', and change the secret if another user may have read it.")
+                                .formatted(name, line.getKey().key(), name));
     }
 
     static ConfigFile parse(String name, List<String> lines) {

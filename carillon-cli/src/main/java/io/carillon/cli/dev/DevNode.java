@@ -8,6 +8,7 @@ import io.carillon.Schema;
 import io.carillon.cli.screen.RenderOptions;
 import io.carillon.cli.screen.Terminal;
 import io.carillon.cli.shell.LogSetup;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.run.Run;
@@ -17,7 +18,6 @@ import io.carillon.schedule.Schedule;
 import io.carillon.server.hooks.ServerWebhooks;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -80,7 +80,7 @@ public final class DevNode {
     private void serve() {
         DevReset reset = new DevReset(options);
         if (options.reset()) reset.run(this::print);
-        createDirectory(options.directory());
+        createDirectory(options);
         LogSetup.toFile(options.log(), text -> warnings.accept(text));
         try (DevDatabase database = DevDatabase.open(options, this::printProgress)) {
             Schema tables = Carillon.schema(database.pool());
@@ -190,9 +190,12 @@ public final class DevNode {
                 : " %d runs were handed back and run again at the next start.".formatted(runs);
     }
 
-    private static void createDirectory(Path directory) {
+    /** A directory that the user named and that exists keeps its permissions: it may contain other things. */
+    private static void createDirectory(DevOptions options) {
+        Path directory = options.directory();
         try {
-            Files.createDirectories(directory);
+            SecretFiles.createDirectory(directory);
+            if (!options.directoryGiven()) SecretFiles.restrictDirectory(directory);
         } catch (IOException e) {
             throw new UsageException(
                     "Cannot create the directory %s: %s. Choose another one with --data.".formatted(directory, e), e);

@@ -60,7 +60,7 @@ final class ScheduleApplier {
             throw new UsageException("No schedule is given. Give a NAME and options, or --file.");
         if (file == null) return List.of(flags.json().put("name", name));
         if (!flags.isEmpty()) throw new UsageException("Give options or --file, not both.");
-        JsonNode read = JsonInput.parse(file, SecretFiles.read("--file", file));
+        JsonNode read = JsonInput.parse(file, SecretFiles.readText("--file", file));
         List<ObjectNode> wanted = new ArrayList<>();
         for (JsonNode one : read.isArray() ? read : List.of(read)) {
             if (!(one instanceof ObjectNode schedule))

@@ -54,6 +54,11 @@ public record DatabaseUrl(
                 hosts + "/" + database);
     }
 
+    /** Returns whether the URL contains a password. */
+    public boolean hasPassword() {
+        return password != null || jdbcUrl.contains("password=");
+    }
+
     private static DatabaseUrl jdbc(String url) {
         Matcher address = JDBC_ADDRESS.matcher(url);
         String shown = address.matches() ? address.group(1) : "";

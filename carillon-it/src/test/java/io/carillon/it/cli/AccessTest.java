@@ -3,6 +3,7 @@ package io.carillon.it.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.testkit.TestDatabase;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -159,7 +160,8 @@ class AccessTest {
         });
         otherServer.start();
         try {
-            Path file = Files.writeString(folder.resolve("key"), SERVER.key());
+            Path file = folder.resolve("key");
+            SecretFiles.write(file, SERVER.key());
             SERVER.runWith(Map.of(), "profile", "set", "server", "--url", SERVER.url(), "--key-file", file.toString());
             SERVER.runWith(Map.of(), "profile", "use", "server");
             String url = "http://127.0.0.1:" + otherServer.getAddress().getPort();

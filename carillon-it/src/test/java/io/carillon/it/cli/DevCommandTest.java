@@ -11,6 +11,7 @@ import io.carillon.schedule.When;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
@@ -51,6 +52,8 @@ class DevCommandTest {
             assertThat(dev.out())
                     .contains("NOT FOR PRODUCTION", "  database   embedded PostgreSQL ", "  data       " + data())
                     .contains("  schema     created at version ", "demo.hello   Every 5 seconds   next in ", "Ctrl-C");
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data())))
+                    .isEqualTo("rwx------");
             List<ProcessHandle> processes = dev.processTree();
             assertThat(processes).hasSizeGreaterThan(2);
 

@@ -3,6 +3,7 @@ package io.carillon.it.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.internal.value.WallClock;
 import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
@@ -11,7 +12,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
@@ -97,7 +97,8 @@ class ServeCommandTest {
         String secret = "a secret of more than thirty-two bytes";
         try (TestDatabase database = TestDatabase.empty()) {
             String url = url(database);
-            Path file = Files.writeString(folder.resolve("secret"), secret);
+            Path file = folder.resolve("secret");
+            SecretFiles.write(file, secret);
             try (CommandProcess early =
                     CommandProcess.runToEnd("serve", "--database-url", url, "--listen", "0", "--schema", "validate")) {
                 assertThat(early.exitCode()).isEqualTo(1);
@@ -143,7 +144,8 @@ class ServeCommandTest {
     @Tag("slow")
     @Test
     void webhooks_reach_allowed_addresses_only_and_secrets_need_the_master_key() throws Exception {
-        Path keys = Files.writeString(folder.resolve("master.keys"), Keyring.newKey("first") + "\n");
+        Path keys = folder.resolve("master.keys");
+        SecretFiles.write(keys, Keyring.newKey("first") + "\n");
         try (TestDatabase database = TestDatabase.empty()) {
             String url = url(database);
             try (CommandProcess serve = CommandProcess.start(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.carillon.cli.shell.SecretFiles;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -117,7 +118,8 @@ class WebhookCommandsTest {
                 .startsWith("delivered: status 200");
         assertThat(received("/signed").get(0).signatures()).hasSize(2);
 
-        Path token = Files.writeString(folder.resolve("token"), "Bearer t0ps3cret\n");
+        Path token = folder.resolve("token");
+        SecretFiles.write(token, "Bearer t0ps3cret\n");
         assertThat(runSuccessfully("secret", "create", "token", "--from", token.toString()))
                 .isEqualTo("Stored token.");
         runSuccessfully("webhook", "test", url("/header"), "--secret-header", "authorization=token");

@@ -84,7 +84,7 @@ public final class EnqueueFlags {
     public List<ObjectNode> batches(@Nullable String handler, String file) {
         if (payload != null || key != null || keyWindow != null)
             throw new UsageException("--payload, --key and --key-window apply to a single run. Remove them.");
-        JsonNode payloads = JsonInput.parse(file, SecretFiles.read("--file", file));
+        JsonNode payloads = JsonInput.parse(file, SecretFiles.readText("--file", file));
         if (!payloads.isArray() || payloads.isEmpty())
             throw new UsageException(file + " must contain a JSON array of payloads: [{}, …].");
         List<ObjectNode> batches = new ArrayList<>();

@@ -31,6 +31,6 @@ public final class JsonInput {
 
     /** Parses the text, or the file that it names after an @; @- is standard input. */
     public static JsonNode parseOrReadFile(String what, String text) {
-        return parse(what, text.startsWith("@") ? SecretFiles.read(what, text.substring(1)) : text);
+        return parse(what, text.startsWith("@") ? SecretFiles.readText(what, text.substring(1)) : text);
     }
 }
