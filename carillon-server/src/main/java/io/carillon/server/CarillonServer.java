@@ -4,6 +4,8 @@ import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.server.access.BearerAuthenticator;
+import io.carillon.server.access.DenialAudit;
+import io.carillon.server.access.GuessLimiter;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.api.Api;
 import io.carillon.server.api.BulkWorker;
@@ -81,13 +83,16 @@ public final class CarillonServer implements AutoCloseable {
                 new Cursors(projects.getOrCreateSecret("cursor")),
                 builder.webhooks.or(() -> ownWebhooks).orElseThrow());
         BulkWorker bulk = new BulkWorker(context);
+        GuessLimiter guesses = new GuessLimiter();
         Api.Settings settings = new Api.Settings(builder.registry::scrape, version(), builder.quota);
         List<Route> routes = new ArrayList<>(Api.routes(context, settings, bulk));
         routes.addAll(builder.extraRoutes);
         router = new Router(routes);
         Double rate = builder.quota.requestsPerSecond();
-        BearerAuthenticator authenticator =
-                new BearerAuthenticator(keys, projects, rate == null ? Double.MAX_VALUE : rate, builder.tokenVerifier);
+        DenialAudit denials =
+                new DenialAudit(transactions, context.repositories().audit(), keys);
+        BearerAuthenticator authenticator = new BearerAuthenticator(
+                keys, projects, rate == null ? Double.MAX_VALUE : rate, builder.tokenVerifier, guesses, denials);
         RequestDispatcher dispatcher = new RequestDispatcher(
                 router,
                 authenticator,
@@ -106,7 +111,8 @@ public final class CarillonServer implements AutoCloseable {
         bootstrapKey = insertBootstrapKey(keys);
         threads = List.of(
                 Threads.startPeriodic(CLEANUP_INTERVAL, this::deleteExpiredRows),
-                Threads.startLoop("carillon-server-bulk", bulk::runOnce));
+                Threads.startLoop("carillon-server-bulk", bulk::runOnce),
+                Threads.startLoop("carillon-server-denials", denials::runOnce));
         log.info(
                 "server started address={} port={} routes={}",
                 builder.address.getHostAddress(),

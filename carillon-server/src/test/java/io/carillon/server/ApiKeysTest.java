@@ -8,6 +8,9 @@ import io.carillon.CarillonException;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.openapi.OpenApiDescription;
 import io.carillon.server.openapi.SampleRequests;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -198,8 +201,11 @@ class ApiKeysTest {
     }
 
     @Test
-    void guessing_is_slowed_down() {
-        try (CarillonServer other = SERVER.start()) {
+    void guessing_is_slowed_down() throws SQLException {
+        try (CarillonServer other = SERVER.start();
+                Connection owner = SERVER.database().dataSource().getConnection()) {
+            SERVER.sendTo(other.port(), SERVER.bootstrap(), "GET", "/v1/stats", null)
+                    .requireStatus(200);
             boolean slowed = false;
             for (int i = 0; i < 60 && !slowed; i++)
                 slowed = SERVER.sendTo(other.port(), PlaintextApiKey.generate().text(), "GET", "/v1/stats", null)
@@ -208,6 +214,14 @@ class ApiKeysTest {
             assertThat(slowed).isTrue();
             SERVER.sendTo(other.port(), SERVER.bootstrap(), "GET", "/v1/stats", null)
                     .requireStatus(200);
+            owner.setAutoCommit(false);
+            try (Statement statement = owner.createStatement()) {
+                statement.execute("LOCK TABLE carillon.api_key IN ACCESS EXCLUSIVE MODE");
+                // Answers at once: a guess that asked the database would wait for the lock and be answered with 503.
+                SERVER.sendTo(other.port(), PlaintextApiKey.generate().text(), "GET", "/v1/stats", null)
+                        .requireStatus(429);
+                owner.rollback();
+            }
         }
     }
 }

@@ -22,16 +22,15 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class BearerAuthenticator implements Authenticator {
     private static final long CACHE_NANOS = Duration.ofSeconds(3).toNanos();
     private static final int MAX_CACHED = 10_000;
-    private static final double GUESSES_PER_SECOND = 1;
-    private static final double GUESSES_BURST = 30;
 
     private final ApiKeyRepository keys;
     private final double requestsPerSecond;
     private final ProjectRepository projects;
     private final Optional<BearerTokenVerifier> tokenVerifier;
+    private final DenialAudit denials;
     private final Map<String, CachedKey> cachedKeys = new ConcurrentHashMap<>();
     private final Map<String, CachedProject> cachedProjects = new ConcurrentHashMap<>();
-    private final RateLimiter guessLimiter = new RateLimiter();
+    private final GuessLimiter guesses;
     private final RateLimiter requestLimiter = new RateLimiter();
 
     private record CachedKey(ApiKeyRepository.ValidApiKey key, long readNanos) {}
@@ -43,16 +42,27 @@ public final class BearerAuthenticator implements Authenticator {
      *
      * @param requestsPerSecond the limit of projects without a quota of their own
      * @param tokens verifies tokens of another issuer; empty if only keys are accepted
+     * @param guesses limits the number of invalid keys
+     * @param denials records refused requests
      */
     public BearerAuthenticator(
             ApiKeyRepository keys,
             ProjectRepository projects,
             double requestsPerSecond,
-            Optional<BearerTokenVerifier> tokens) {
+            Optional<BearerTokenVerifier> tokens,
+            GuessLimiter guesses,
+            DenialAudit denials) {
         this.keys = keys;
         this.projects = projects;
         this.requestsPerSecond = requestsPerSecond;
         this.tokenVerifier = tokens;
+        this.guesses = guesses;
+        this.denials = denials;
+    }
+
+    @Override
+    public void onForbidden(ApiRequest refused) {
+        denials.forbidden(refused);
     }
 
     @Override
@@ -60,22 +70,26 @@ public final class BearerAuthenticator implements Authenticator {
         String header = request.header("Authorization").orElse("");
         if (!header.regionMatches(true, 0, "Bearer ", 0, 7)) throw unauthenticated();
         String bearer = header.substring(7).strip();
-        return bearer.startsWith("crl_") ? identifyByKey(request, bearer) : identifyByToken(request, bearer);
+        guesses.check(request.remoteAddress(), bearer);
+        Caller caller = bearer.startsWith("crl_") ? identifyByKey(request, bearer) : identifyByToken(request, bearer);
+        guesses.accept(bearer);
+        return caller;
     }
 
     private Caller identifyByKey(ApiRequest request, String bearer) {
-        PlaintextApiKey text = PlaintextApiKey.parse(bearer).orElseThrow(() -> rejectGuess(request));
-        ApiKeyRepository.ValidApiKey key = findValidKey(text.id()).orElseThrow(() -> rejectGuess(request));
-        if (!MessageDigest.isEqual(key.hash(), text.hash())) throw rejectGuess(request);
+        PlaintextApiKey text = PlaintextApiKey.parse(bearer).orElseThrow(() -> rejectGuess(request, bearer));
+        ApiKeyRepository.ValidApiKey key = findValidKey(text.id()).orElseThrow(() -> rejectGuess(request, bearer));
+        if (!MessageDigest.isEqual(key.hash(), text.hash())) throw rejectGuess(request, bearer);
         Double own = key.requestsPerSecond();
         takeFromQuota(key.project(), own == null ? requestsPerSecond : own);
         return new Caller(key.project(), "key " + text.id(), Set.copyOf(key.scopes()));
     }
 
     private Caller identifyByToken(ApiRequest request, String bearer) {
-        Caller caller = tokenVerifier.flatMap(reader -> reader.verify(bearer)).orElseThrow(() -> rejectGuess(request));
+        Caller caller =
+                tokenVerifier.flatMap(reader -> reader.verify(bearer)).orElseThrow(() -> rejectGuess(request, bearer));
         Double own = findProject(caller.project())
-                .orElseThrow(() -> rejectGuess(request))
+                .orElseThrow(() -> rejectGuess(request, bearer))
                 .quota()
                 .requestsPerSecond();
         takeFromQuota(caller.project(), own == null ? requestsPerSecond : own);
@@ -116,14 +130,11 @@ public final class BearerAuthenticator implements Authenticator {
         return key;
     }
 
-    private Problem rejectGuess(ApiRequest request) {
-        OptionalLong wait = guessLimiter.tryAcquire(request.remoteAddress(), GUESSES_PER_SECOND, GUESSES_BURST);
-        if (wait.isEmpty()) return unauthenticated();
-        return Problem.of(
-                        429,
-                        "too-many-failures",
-                        "Too many invalid keys were sent from this address. Wait for the time in Retry-After.")
-                .withHeader("Retry-After", Long.toString(wait.getAsLong()));
+    private Problem rejectGuess(ApiRequest request, String bearer) {
+        Optional<Problem> tooMany = guesses.count(request.remoteAddress(), bearer);
+        if (tooMany.isPresent()) return tooMany.get();
+        denials.unauthenticated(request, bearer);
+        return unauthenticated();
     }
 
     /**

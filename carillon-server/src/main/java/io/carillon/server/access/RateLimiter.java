@@ -20,13 +20,17 @@ final class RateLimiter {
         }
 
         synchronized OptionalLong tryAcquire(double perSecond, double capacity, long now) {
+            OptionalLong wait = waitingTime(perSecond, capacity, now);
+            if (wait.isEmpty()) available -= 1;
+            return wait;
+        }
+
+        synchronized OptionalLong waitingTime(double perSecond, double capacity, long now) {
             available = Math.min(capacity, available + (now - refilledNanos) / 1e9 * perSecond);
             refilledNanos = now;
-            if (available >= 1) {
-                available -= 1;
-                return OptionalLong.empty();
-            }
-            return OptionalLong.of((long) Math.ceil((1 - available) / perSecond));
+            return available >= 1
+                    ? OptionalLong.empty()
+                    : OptionalLong.of((long) Math.ceil((1 - available) / perSecond));
         }
     }
 
@@ -36,5 +40,13 @@ final class RateLimiter {
         double most = Math.max(1, burst);
         long now = System.nanoTime();
         return buckets.computeIfAbsent(name, n -> new Bucket(most, now)).tryAcquire(perSecond, most, now);
+    }
+
+    /** Returns the seconds until there is a token, without taking it; empty if there is one. */
+    OptionalLong waitingTime(String name, double perSecond, double burst) {
+        Bucket bucket = buckets.get(name);
+        return bucket == null
+                ? OptionalLong.empty()
+                : bucket.waitingTime(perSecond, Math.max(1, burst), System.nanoTime());
     }
 }

@@ -196,3 +196,15 @@ final class ProjectRoutes {
                 new JsonObject().put("processed", result.processed()).put("errors", result.errors()));
     }
 }
+        projects.runAsServer(session -> {
+            executor.audit(
+                    request,
+                    session,
+                    "run-due",
+                    "server",
+                    JsonNodeFactory.instance
+                            .objectNode()
+                            .put("processed", result.processed())
+                            .put("errors", result.errors()));
+            return result;
+        });

@@ -132,6 +132,7 @@ final class ScheduleRoutes {
 
     private ApiResponse pause(ApiRequest request) {
         JsonFields body = request.optionalFields();
+            transaction.addAuditDetail("target", targetRequest.auditObject());
         Optional<String> reason = body.text("reason");
         Optional<Instant> until = body.instant("until");
         body.refuseUnknown();

@@ -4,4 +4,7 @@ package io.carillon.server.http;
 @FunctionalInterface
 public interface Authenticator {
     Caller identify(ApiRequest apiRequest);
+
+    /** Called after a request of an identified caller was refused with status 403. */
+    default void onForbidden(ApiRequest refused) {}
 }

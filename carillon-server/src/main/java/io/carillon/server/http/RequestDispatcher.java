@@ -117,6 +117,9 @@ public final class RequestDispatcher {
             state.caller = authenticator.identify(new ApiRequest(head, new byte[0], Caller.anonymous()));
             if (!state.caller.hasPermission(route.permission()))
                 throw Problem.of(
+        } catch (Problem problem) {
+            if (problem.status() == 403) authenticator.onForbidden(new ApiRequest(head, new byte[0], state.caller));
+            throw problem;
                         403,
                         "forbidden",
                         "This operation needs the scope %s. Use a key that has this scope."

@@ -22,6 +22,8 @@ public final class ApiKeyRepository {
 
     private static final String MARK_USED = """
             UPDATE carillon.api_key SET used_at = carillon.clock()
+    private static final String FIND_HASH = "SELECT project, id, hash FROM carillon.api_key WHERE id = :id";
+
              WHERE id = :id AND (used_at IS NULL OR used_at < carillon.clock() - interval '1 minute')
             """;
 
@@ -101,6 +103,17 @@ public final class ApiKeyRepository {
 
     /**
      * A key to store.
+    /** The hash of a key that may be expired or revoked. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    public record StoredHash(String project, String id, byte[] hash) {}
+
+    /** Returns the hash of a key, also of one that is not valid. */
+    public Optional<StoredHash> findHash(String id) {
+        return transactions.runStatementAsServer(session -> session.query(FIND_HASH)
+                .text("id", id)
+                .first(row -> new StoredHash(row.text("project"), row.text("id"), row.bytes("hash"))));
+    }
+
      *
      * @param expiresAt null if the key does not expire
      */
