@@ -6,6 +6,7 @@ import io.carillon.ErrorCode;
 import io.carillon.server.access.BearerAuthenticator;
 import io.carillon.server.access.DenialAudit;
 import io.carillon.server.access.GuessLimiter;
+import io.carillon.server.access.LeakedKeys;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.api.Api;
 import io.carillon.server.api.BulkWorker;
@@ -84,8 +85,11 @@ public final class CarillonServer implements AutoCloseable {
                 builder.webhooks.or(() -> ownWebhooks).orElseThrow());
         BulkWorker bulk = new BulkWorker(context);
         GuessLimiter guesses = new GuessLimiter();
-        Api.Settings settings = new Api.Settings(builder.registry::scrape, version(), builder.quota);
-        List<Route> routes = new ArrayList<>(Api.routes(context, settings, bulk));
+        LeakedKeys leakedKeys =
+                new LeakedKeys(transactions, keys, context.repositories().audit(), guesses);
+        Api.Settings settings =
+                new Api.Settings(builder.registry::scrape, version(), builder.quota, builder.maxKeyLifetime);
+        List<Route> routes = new ArrayList<>(Api.routes(context, settings, bulk, leakedKeys));
         routes.addAll(builder.extraRoutes);
         router = new Router(routes);
         Double rate = builder.quota.requestsPerSecond();

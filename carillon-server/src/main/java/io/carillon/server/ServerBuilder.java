@@ -28,6 +28,7 @@ public final class ServerBuilder {
     List<Route> extraRoutes = List.of();
     Duration auditRetention = Duration.ofDays(365);
     Optional<ServerWebhooks> webhooks = Optional.empty();
+    Optional<Duration> maxKeyLifetime = Optional.empty();
 
     ServerBuilder(Carillon carillon, DataSource dataSource) {
         this.carillon = carillon;
@@ -81,6 +82,18 @@ public final class ServerBuilder {
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION, "auditRetention must be at least 1 day (was %s).".formatted(retention));
         this.auditRetention = retention;
+        return this;
+    }
+
+    /**
+     * Sets the longest lifetime of new API keys. A key without a requested expiry gets this one. At least one hour;
+     * default: no limit.
+     */
+    public ServerBuilder maxKeyLifetime(Duration lifetime) {
+        if (lifetime.compareTo(Duration.ofHours(1)) < 0)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION, "maxKeyLifetime must be at least 1 hour (was %s).".formatted(lifetime));
+        this.maxKeyLifetime = Optional.of(lifetime);
         return this;
     }
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 class DatabaseOutageTest {
     private static final RestTestServer CLIENT = new RestTestServer();
     /** Public operations that use the database. */
-    private static final Set<String> ASKS_DATABASE = Set.of("readyz", "completeRun");
+    private static final Set<String> ASKS_DATABASE = Set.of("revokeKeyByValue", "readyz", "completeRun");
 
     /** Operations that work without the database for a caller whose key is cached. */
     private static final Set<String> WITHOUT_DATABASE = Set.of("previewSchedule", "metrics", "health");

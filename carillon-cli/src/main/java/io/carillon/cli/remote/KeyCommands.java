@@ -6,6 +6,7 @@ import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.AllowedValues;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
 import java.util.Map;
@@ -23,8 +24,8 @@ import tools.jackson.databind.node.ObjectNode;
         sortOptions = false)
 final class KeyCommands extends RemoteCommandGroup {
     private static final String TO_DESCRIPTION = "File for the key, readable only by you. The key is then not printed.";
-    private static final List<String> COLUMNS =
-            List.of("id", "name", "scopes", "createdAt", "expiresAt", "usedAt", "revokedAt");
+    private static final List<String> COLUMNS = List.of(
+            "id", "name", "scopes", "queues", "handlers", "addresses", "createdAt", "expiresAt", "usedAt", "revokedAt");
 
     KeyCommands(Shell shell) {
         super(shell);
@@ -43,15 +44,47 @@ final class KeyCommands extends RemoteCommandGroup {
             @Option(
                             names = "--expires",
                             paramLabel = "INSTANT",
-                            description = "Instant at which the key expires. Default: never.")
+                            description =
+                                    "Instant at which the key expires. Default: as late as your own key and the server "
+                                            + "allow.")
                     @Nullable
                     String expires,
+            @Option(
+                            names = "--allow-address",
+                            paramLabel = "RANGE",
+                            split = ",",
+                            description = "Addresses from which the key may be used, such as 10.0.0.0/8, separated by "
+                                    + "commas. Default: those of your own key.")
+                    @Nullable
+                    List<String> addresses,
+            @Option(
+                            names = "--queue",
+                            paramLabel = "NAME",
+                            split = ",",
+                            description = "Queues that the key is restricted to: names, or prefixes such as orders.*, "
+                                    + "separated by commas. Default: all.")
+                    @Nullable
+                    List<String> queues,
+            @Option(
+                            names = "--handler",
+                            paramLabel = "NAME",
+                            split = ",",
+                            description = "Handlers that the key is restricted to, in the same form. Default: all.")
+                    @Nullable
+                    List<String> handlers,
             @Option(names = "--to", paramLabel = "FILE", description = TO_DESCRIPTION) @Nullable String file) {
         for (String scope : scopes)
             AllowedValues.require("--scope", scope, List.of("read", "enqueue", "manage", "admin"));
         ObjectNode body = putIfGiven(emptyBody().put("name", name), "expiresAt", expires);
         scopes.forEach(body.putArray("scopes")::add);
+        putList(body, "addresses", addresses);
+        putList(body, "queues", queues);
+        putList(body, "handlers", handlers);
         return new SecretPrinter(shell, printer()).show(client().post("/v1/keys", body), "id", file);
+    }
+
+    private static void putList(ObjectNode body, String field, @Nullable List<String> values) {
+        if (values != null) values.forEach(body.putArray(field)::add);
     }
 
     @Command(description = "List API keys. The keys themselves are not shown.", sortOptions = false)
@@ -72,7 +105,8 @@ final class KeyCommands extends RemoteCommandGroup {
     }
 
     @Command(
-            description = "Create a new key with the same scopes. The old key stays valid for the time of --overlap.",
+            description = "Create a new key with the same scopes and limits, such as the expiry. The old key stays "
+                    + "valid for the time of --overlap.",
             sortOptions = false)
     int rotate(
             @Parameters(paramLabel = "ID") String id,
@@ -90,6 +124,22 @@ final class KeyCommands extends RemoteCommandGroup {
                                         putIfGiven(emptyBody(), "overlap", overlap)),
                         "id",
                         file);
+    }
+
+    @Command(
+            name = "revoke-by-value",
+            description =
+                    "Revoke a leaked API key by its value, without any other key. The server does not say whether "
+                            + "there was such a key.",
+            sortOptions = false)
+    int revokeByValue(
+            @Parameters(paramLabel = "FILE", description = "File with the leaked key; - is standard input.")
+                    String file) {
+        // The key is public already, so other users may read the file.
+        String key = SecretFiles.readText("FILE", file);
+        client().post("/v1/keys:revoke-by-value", emptyBody().put("key", key));
+        shell.out().println("If the key exists, it is revoked now. All nodes reject it after at most 5 seconds.");
+        return ExitCode.OK;
     }
 
     @Command(description = "Revoke an API key. All nodes reject it after at most 5 seconds.", sortOptions = false)

@@ -62,6 +62,37 @@ class AccessTest {
                 .contains("(was 'everything')", "read, enqueue, manage, admin");
     }
 
+    @Test
+    void a_key_is_limited_and_a_leaked_key_is_revoked_by_its_value() throws Exception {
+        String key = SERVER.run(
+                        "key",
+                        "create",
+                        "limited",
+                        "--scope",
+                        "enqueue",
+                        "--queue",
+                        "orders.*",
+                        "--handler",
+                        "fine",
+                        "--allow-address",
+                        "127.0.0.0/8,::1")
+                .out()
+                .strip();
+        assertThat(runAs(key, "run", "enqueue", "fine", "--queue", "orders.eu").exitCode())
+                .isZero();
+        assertThat(runAs(key, "run", "enqueue", "fine", "--queue", "other").err())
+                .contains("restricted to the queues [orders.*] and the handlers [fine]");
+
+        Path file = Files.writeString(folder.resolve("leaked"), key + "\n");
+        RemoteServer.CommandResult revoked =
+                SERVER.runWith(Map.of("CARILLON_URL", SERVER.url()), "key", "revoke-by-value", file.toString());
+        assertThat(revoked.exitCode()).as(revoked.err()).isZero();
+        assertThat(SERVER.run("key", "get", key.substring(4, 16), "-o", "json")
+                        .json()
+                        .has("revokedAt"))
+                .isTrue();
+    }
+
     private static RemoteServer.CommandResult runAs(String key, String... words) {
         return SERVER.runWith(Map.of("CARILLON_URL", SERVER.url(), "CARILLON_KEY", key), words);
     }

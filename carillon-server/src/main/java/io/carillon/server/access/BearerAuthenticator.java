@@ -8,6 +8,7 @@ import io.carillon.server.store.ApiKeyRepository;
 import io.carillon.server.store.ProjectRepository;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -79,10 +80,19 @@ public final class BearerAuthenticator implements Authenticator {
     private Caller identifyByKey(ApiRequest request, String bearer) {
         PlaintextApiKey text = PlaintextApiKey.parse(bearer).orElseThrow(() -> rejectGuess(request, bearer));
         ApiKeyRepository.ValidApiKey key = findValidKey(text.id()).orElseThrow(() -> rejectGuess(request, bearer));
-        if (!MessageDigest.isEqual(key.hash(), text.hash())) throw rejectGuess(request, bearer);
+        if (!MessageDigest.isEqual(key.hash(), text.hash()) || !isAllowedFrom(request.remoteAddress(), key))
+            throw rejectGuess(request, bearer);
         Double own = key.requestsPerSecond();
         takeFromQuota(key.project(), own == null ? requestsPerSecond : own);
-        return new Caller(key.project(), "key " + text.id(), Set.copyOf(key.scopes()));
+        return new Caller(key.project(), "key " + text.id(), Set.copyOf(key.scopes()), key.limits());
+    }
+
+    private static boolean isAllowedFrom(String address, ApiKeyRepository.ValidApiKey key) {
+        List<String> ranges = key.limits().addresses();
+        return ranges.isEmpty()
+                || ranges.stream()
+                        .flatMap(range -> AddressRange.parse(range).stream())
+                        .anyMatch(range -> range.contains(address));
     }
 
     private Caller identifyByToken(ApiRequest request, String bearer) {

@@ -12,6 +12,7 @@ import io.carillon.ErrorCode;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.WallClock;
 import io.carillon.server.http.Caller;
+import io.carillon.server.http.KeyLimits;
 import java.text.ParseException;
 import java.time.Instant;
 import java.util.Arrays;
@@ -100,13 +101,14 @@ public final class JwtVerifier implements BearerTokenVerifier {
         if (claims == null) return Optional.empty();
         JWTClaimsSet parsed = JWTClaimsSet.parse(claims);
         // The check of Nimbus takes a claim with the value null as present, and such a token would never expire.
-        if (parsed.getExpirationTime() == null) return Optional.empty();
+        Date expiration = parsed.getExpirationTime();
+        if (expiration == null) return Optional.empty();
         claimsCheck.verify(parsed, null);
         String project = Names.check("project", text(claims, "project"));
         String subject = Names.checkKey("subject", text(claims, "sub"));
         Set<String> scopes = new HashSet<>(Arrays.asList(text(claims, "scope").split(" ", -1)));
         scopes.retainAll(SCOPES);
-        return Optional.of(new Caller(project, "subject " + subject, scopes));
+        return Optional.of(new Caller(project, "subject " + subject, scopes, KeyLimits.until(expiration.toInstant())));
     }
 
     private static String text(Map<String, Object> claims, String name) {

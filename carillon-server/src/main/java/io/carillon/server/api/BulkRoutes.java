@@ -62,6 +62,7 @@ final class BulkRoutes {
         Optional<Instant> at = body.instant("at");
         boolean dry = body.flag("dryRun").orElse(false);
         body.refuseUnknown();
+        request.caller().limits().require(filter.queue(), filter.handler());
         if (at.isPresent() != (kind == BulkActionKind.RESCHEDULE))
             throw Problem.invalid("/at", "This is required for the action reschedule and not allowed for others.");
         BulkActionRequest bulkActionRequest = new BulkActionRequest(
@@ -84,7 +85,7 @@ final class BulkRoutes {
                             transaction.session(), transaction.project().name(), bulkActionRequest, cursor);
                     transaction.addAuditDetail("bulk", PublicId.format(BulkWorker.PREFIX, id));
                     transaction.addAuditDetail("filter", filter.toString());
-                    return ApiResponse.json(202, toJson(requireAction(transaction, id)));
+                    return ApiResponse.json(202, toJson(requireAction(transaction, request, id)));
                 });
         worker.wake();
         return response;
@@ -132,10 +133,17 @@ final class BulkRoutes {
         }
     }
 
-    private BulkActionRecord requireAction(RequestExecutor.RequestTransaction transaction, UUID id)
+    private BulkActionRecord requireAction(RequestExecutor.RequestTransaction transaction, ApiRequest request, UUID id)
             throws SQLException {
         return actions.get(transaction.session(), transaction.project().name(), id)
+                .filter(action -> isVisible(request, action))
                 .orElseThrow(() -> Problem.notFound("bulk action"));
+    }
+
+    /** To a restricted key, an action on runs of other queues or handlers does not exist. */
+    private static boolean isVisible(ApiRequest request, BulkActionRecord action) {
+        RunFilter filter = action.request().filter();
+        return request.caller().limits().allows(filter.queue(), filter.handler());
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -149,12 +157,14 @@ final class BulkRoutes {
                 request,
                 found,
                 limit,
+                action -> isVisible(request, action),
                 BulkRoutes::toJson,
                 bulkActionRecord -> PublicId.format(BulkWorker.PREFIX, bulkActionRecord.id()));
     }
 
     private ApiResponse get(ApiRequest request) {
-        return ApiResponse.ok(toJson(executor.read(request, transaction -> requireAction(transaction, id(request)))));
+        return ApiResponse.ok(
+                toJson(executor.read(request, transaction -> requireAction(transaction, request, id(request)))));
     }
 
     /** Aborts a bulk action. Runs that were changed stay changed. Repeating the request has no further effect. */
@@ -162,13 +172,13 @@ final class BulkRoutes {
         request.optionalFields().refuseUnknown();
         UUID id = id(request);
         return executor.change(request, "bulk.abort", "bulk/" + PublicId.format(BulkWorker.PREFIX, id), transaction -> {
-            requireAction(transaction, id);
+            requireAction(transaction, request, id);
             actions.end(
                     transaction.session(),
                     new BulkRepository.BulkActionKey(transaction.project().name(), id),
                     State.ABORTED,
                     null);
-            BulkActionRecord now = requireAction(transaction, id);
+            BulkActionRecord now = requireAction(transaction, request, id);
             if (now.progress().state() != State.ABORTED)
                 throw Problem.of(
                         409,

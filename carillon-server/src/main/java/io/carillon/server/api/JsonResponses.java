@@ -328,7 +328,10 @@ final class JsonResponses {
                 .put("bootstrap", key.bootstrap())
                 .put("createdAt", key.creation().at())
                 .put("createdBy", key.creation().by())
-                .put("expiresAt", key.expiresAt())
+                .put("expiresAt", key.limits().expiresAt())
+                .put("addresses", key.limits().addresses())
+                .put("queues", key.limits().queues())
+                .put("handlers", key.limits().handlers())
                 .put("revokedAt", key.revokedAt())
                 .put("usedAt", key.usedAt());
     }

@@ -1,12 +1,15 @@
 package io.carillon.server.api;
 
 import io.carillon.internal.value.TextCleaner;
+import io.carillon.server.access.LeakedKeys;
+import io.carillon.server.access.NewKeyLimits;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
+import io.carillon.server.http.KeyLimits;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
@@ -16,9 +19,7 @@ import io.carillon.server.store.AuditRepository;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /** API keys of the caller's project, and its audit log. */
@@ -29,9 +30,13 @@ final class KeyRoutes {
     private final RequestExecutor executor;
     private final ApiKeyRepository keys;
     private final AuditRepository audit;
+    private final NewKeyLimits keyLimits;
+    private final LeakedKeys leakedKeys;
 
-    KeyRoutes(RequestExecutor executor) {
+    KeyRoutes(RequestExecutor executor, NewKeyLimits keyLimits, LeakedKeys leakedKeys) {
         this.executor = executor;
+        this.keyLimits = keyLimits;
+        this.leakedKeys = leakedKeys;
         this.keys = executor.context().repositories().keys();
         this.audit = executor.context().repositories().audit();
     }
@@ -40,6 +45,7 @@ final class KeyRoutes {
         return List.of(
                 Route.get("/v1/keys", Permission.ADMIN, this::list).withQuery("limit", "cursor"),
                 Route.post("/v1/keys", Permission.ADMIN, this::create),
+                Route.post("/v1/keys:revoke-by-value", Permission.PUBLIC, leakedKeys::revoke),
                 Route.get("/v1/keys/{id}", Permission.ADMIN, this::get),
                 Route.delete("/v1/keys/{id}", Permission.ADMIN, this::revoke),
                 Route.post("/v1/keys/{id}/rotate", Permission.ADMIN, this::rotate),
@@ -72,19 +78,20 @@ final class KeyRoutes {
         JsonFields body = request.fields();
         String name = body.required("name", body.text("name"));
         List<String> scopes = body.required("scopes", body.texts("scopes"));
-        Optional<Instant> expires = body.instant("expiresAt");
+        NewKeyLimits.Requested requested = new NewKeyLimits.Requested(
+                body.instant("expiresAt"), body.texts("addresses"), body.texts("queues"), body.texts("handlers"));
         body.refuseUnknown();
         if (name.isEmpty() || name.length() > 100)
             throw Problem.invalid("/name", "This must have between 1 and 100 characters.");
         if (scopes.isEmpty() || !SCOPES.containsAll(scopes) || scopes.size() > SCOPES.size())
             throw Problem.invalid(
                     "/scopes", "This must contain at least one of " + new java.util.TreeSet<>(SCOPES) + ".");
-        if (expires.isPresent() && expires.get().isAfter(Instant.parse("9999-12-31T23:59:59Z")))
-            throw Problem.invalid("/expiresAt", "The year must not exceed 9999.");
         return executor.change(request, "key.make", "key/" + TextCleaner.clean(name, 100), transaction -> {
-            PlaintextApiKey fresh = PlaintextApiKey.generate();
-            transaction.addAuditDetail("key", fresh.id());
-            return createdResponse(transaction, request, fresh, name, scopes, expires);
+            KeyLimits limits = keyLimits.ofNew(requested, request.caller(), executor.now());
+            if (limits.isRestricted() && scopes.contains("admin"))
+                throw Problem.invalid(
+                        "/scopes", "A key that is restricted to queues or handlers cannot have the scope admin.");
+            return createdResponse(transaction, request, name, scopes, limits);
         });
     }
 
@@ -92,16 +99,24 @@ final class KeyRoutes {
     private ApiResponse createdResponse(
             RequestExecutor.RequestTransaction transaction,
             ApiRequest request,
-            PlaintextApiKey fresh,
             String name,
             List<String> scopes,
-            Optional<Instant> expires)
+            KeyLimits limits)
             throws SQLException {
+        PlaintextApiKey fresh = PlaintextApiKey.generate();
+        transaction.addAuditDetail("key", fresh.id());
+        transaction.addAuditDetail("scopes", String.join(" ", scopes));
+        if (limits.expiresAt() != null)
+            transaction.addAuditDetail("expiresAt", limits.expiresAt().toString());
+        if (!limits.addresses().isEmpty())
+            transaction.addAuditDetail("addresses", String.join(" ", limits.addresses()));
+        if (!limits.queues().isEmpty()) transaction.addAuditDetail("queues", String.join(" ", limits.queues()));
+        if (!limits.handlers().isEmpty()) transaction.addAuditDetail("handlers", String.join(" ", limits.handlers()));
         keys.insert(
                 transaction.session(),
                 transaction.project().name(),
                 new ApiKeyRepository.NewKey(
-                        fresh.id(), fresh.hash(), name, scopes, request.caller().actor(), expires.orElse(null)));
+                        fresh.id(), fresh.hash(), name, scopes, request.caller().actor(), limits));
         return ApiResponse.json(
                 201, JsonResponses.key(requireKey(transaction, fresh.id())).put("key", fresh.text()));
     }
@@ -114,7 +129,7 @@ final class KeyRoutes {
         });
     }
 
-    /** Creates a new key with the name and scopes of the old one, which remains valid for the overlap. */
+    /** Creates a new key with the name, scopes and limits of the old one, which remains valid for the overlap. */
     private ApiResponse rotate(ApiRequest request) {
         RequestExecutor.refuseIdempotencyKey(request);
         JsonFields body = request.optionalFields();
@@ -124,15 +139,17 @@ final class KeyRoutes {
             throw Problem.invalid("/overlap", "This must be between 0 and 30 days.");
         return executor.change(request, "key.rotate", "key/" + request.pathValue("id"), transaction -> {
             ApiKey old = requireKey(transaction, request.pathValue("id"));
-            if (!keys.expireAfter(
-                    transaction.session(), transaction.project().name(), old.id(), overlap.toMillis() / 1000.0))
-                throw Problem.of(
-                        409,
-                        "key-revoked",
-                        "This key was revoked and cannot be rotated. Create a new key with POST /v1/keys.");
-            PlaintextApiKey fresh = PlaintextApiKey.generate();
-            transaction.addAuditDetail("key", fresh.id());
-            return createdResponse(transaction, request, fresh, old.name(), old.scopes(), Optional.empty());
+            ApiKeyRepository.Expiry kept = keys.replaceAfter(
+                            transaction.session(), transaction.project().name(), old.id(), overlap.toMillis() / 1000.0)
+                    .orElseThrow(() -> Problem.of(
+                            409,
+                            "key-revoked",
+                            "This key was revoked or has expired and cannot be rotated. Create a new key with POST "
+                                    + "/v1/keys."));
+            boolean own = request.caller().actor().equals("key " + old.id());
+            KeyLimits limits =
+                    keyLimits.ofRotated(old.limits().withExpiry(kept.at()), request.caller(), own, executor.now());
+            return createdResponse(transaction, request, old.name(), old.scopes(), limits);
         });
     }
 

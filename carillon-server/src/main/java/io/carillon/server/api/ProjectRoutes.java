@@ -4,12 +4,14 @@ import io.carillon.NodeInfo;
 import io.carillon.RunDueResult;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.PublicId;
+import io.carillon.server.access.NewKeyLimits;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Caller;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
+import io.carillon.server.http.KeyLimits;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
@@ -27,9 +29,11 @@ import tools.jackson.databind.node.JsonNodeFactory;
 final class ProjectRoutes {
     private final RequestExecutor executor;
     private final ProjectRepository projects;
+    private final NewKeyLimits keyLimits;
 
-    ProjectRoutes(RequestExecutor executor) {
+    ProjectRoutes(RequestExecutor executor, NewKeyLimits keyLimits) {
         this.executor = executor;
+        this.keyLimits = keyLimits;
         this.projects = executor.context().repositories().projects();
     }
 
@@ -106,13 +110,16 @@ final class ProjectRoutes {
                                     "first",
                                     List.of("admin"),
                                     request.caller().actor(),
-                                    null));
+                                    // The owner of a project is elsewhere than its creator.
+                                    KeyLimits.until(keyLimits
+                                            .ofNew(NewKeyLimits.Requested.nothing(), request.caller(), executor.now())
+                                            .expiresAt())));
             executor.audit(
                     request,
                     session,
                     "project.make",
                     "project/" + name,
-                    JsonNodeFactory.instance.objectNode().put("key", key.id()));
+                    JsonNodeFactory.instance.objectNode().put("key", key.id()).put("scopes", "admin"));
             return ApiResponse.json(
                     201, toJson(projects.get(session, name).orElseThrow()).put("key", key.text()));
         });
@@ -192,10 +199,6 @@ final class ProjectRoutes {
             throw Problem.invalid("/budget", "This must be at most 25 seconds. Call the operation more often instead.");
         RunDueResult result =
                 body.convert("budget", () -> executor.context().carillon().runDue(budget));
-        return ApiResponse.ok(
-                new JsonObject().put("processed", result.processed()).put("errors", result.errors()));
-    }
-}
         projects.runAsServer(session -> {
             executor.audit(
                     request,
@@ -208,3 +211,7 @@ final class ProjectRoutes {
                             .put("errors", result.errors()));
             return result;
         });
+        return ApiResponse.ok(
+                new JsonObject().put("processed", result.processed()).put("errors", result.errors()));
+    }
+}

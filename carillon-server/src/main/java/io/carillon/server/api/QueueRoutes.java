@@ -39,7 +39,12 @@ final class QueueRoutes {
         List<QueueInfo> queues = executor.read(
                 request, transaction -> transaction.project().queues().list());
         return ApiResponse.ok(new JsonObject()
-                .put("items", queues.stream().map(JsonResponses::queue).toList()));
+                .put(
+                        "items",
+                        queues.stream()
+                                .filter(queue -> isVisible(request, queue.name()))
+                                .map(JsonResponses::queue)
+                                .toList()));
     }
 
     private ApiResponse get(ApiRequest request) {
@@ -47,7 +52,20 @@ final class QueueRoutes {
                 JsonResponses.queue(executor.read(request, transaction -> requireQueue(transaction, request))));
     }
 
+    /** A key that is restricted to handlers sees no queue, because a queue may have runs of other handlers. */
+    private static boolean isVisible(ApiRequest request, String queue) {
+        return request.caller().limits().allows(queue, null);
+    }
+
+    /** Returns the name of the queue of the path. To a restricted key, other queues do not exist. */
+    private static String visibleName(ApiRequest request) {
+        String name = request.pathValue("name");
+        if (!isVisible(request, name)) throw Problem.notFound("queue");
+        return name;
+    }
+
     private static QueueInfo requireQueue(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
+        visibleName(request);
         String name = request.pathName("name");
         return transaction.project().queues().list().stream()
                 .filter(queue -> queue.name().equals(name))
@@ -62,7 +80,7 @@ final class QueueRoutes {
         body.refuseUnknown();
         QueueLimits queueLimits =
                 body.convert("maxRunning", () -> new QueueLimits(running.orElse(null), rate.orElse(null)));
-        return executor.change(request, "queue.limit", "queue/" + request.pathValue("name"), transaction -> {
+        return executor.change(request, "queue.limit", "queue/" + visibleName(request), transaction -> {
             transaction.project().queues().limit(request.pathValue("name"), queueLimits);
             transaction.addAuditDetail(
                     "limits",
@@ -75,7 +93,7 @@ final class QueueRoutes {
         JsonFields body = request.fields();
         int weight = body.required("weight", body.integer("weight"));
         body.refuseUnknown();
-        return executor.change(request, "queue.weight", "queue/" + request.pathValue("name"), transaction -> {
+        return executor.change(request, "queue.weight", "queue/" + visibleName(request), transaction -> {
             Queues queues = transaction.project().queues();
             body.convert("weight", () -> {
                 queues.weight(request.pathValue("name"), weight);
@@ -90,7 +108,7 @@ final class QueueRoutes {
         JsonFields body = request.optionalFields();
         Optional<String> reason = body.text("reason");
         body.refuseUnknown();
-        return executor.change(request, "queue.pause", "queue/" + request.pathValue("name"), transaction -> {
+        return executor.change(request, "queue.pause", "queue/" + visibleName(request), transaction -> {
             PauseOptions options =
                     PauseOptions.untilResumed().by(request.caller().actor());
             transaction
@@ -105,7 +123,7 @@ final class QueueRoutes {
 
     private ApiResponse resume(ApiRequest request) {
         request.optionalFields().refuseUnknown();
-        return executor.change(request, "queue.resume", "queue/" + request.pathValue("name"), transaction -> {
+        return executor.change(request, "queue.resume", "queue/" + visibleName(request), transaction -> {
             requireQueue(transaction, request);
             transaction.project().queues().resume(request.pathValue("name"));
             return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));

@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -213,8 +214,24 @@ final class RequestExecutor {
             int limit,
             Function<T, JsonObject> toJson,
             Function<T, String> cursorKey) {
+        return page(request, items, limit, item -> true, toJson, cursorKey);
+    }
+
+    /**
+     * Like {@link #page(ApiRequest, List, int, Function, Function)}, but shows only the items that a restricted key may
+     * see. A page may then be shorter than its limit, and even empty, although there are more.
+     */
+    <T> ApiResponse page(
+            ApiRequest request,
+            List<T> items,
+            int limit,
+            Predicate<T> visible,
+            Function<T, JsonObject> toJson,
+            Function<T, String> cursorKey) {
         JsonObject body = new JsonObject()
-                .put("items", items.stream().limit(limit).map(toJson).toList());
+                .put(
+                        "items",
+                        items.stream().limit(limit).filter(visible).map(toJson).toList());
         if (items.size() > limit)
             body.put("next", context.cursors().cursorAfter(request, cursorKey.apply(items.get(limit - 1))));
         return ApiResponse.ok(body);

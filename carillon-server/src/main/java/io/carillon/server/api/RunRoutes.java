@@ -60,8 +60,18 @@ final class RunRoutes {
         }
     }
 
+    /** Returns the run of the path. To a restricted key, a run of another queue or handler does not exist. */
     static Run requireRun(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
-        return transaction.project().runs().get(id(request)).orElseThrow(() -> Problem.notFound("run"));
+        return transaction
+                .project()
+                .runs()
+                .get(id(request))
+                .filter(run -> isVisible(request, run))
+                .orElseThrow(() -> Problem.notFound("run"));
+    }
+
+    private static boolean isVisible(ApiRequest request, Run run) {
+        return request.caller().limits().allows(run.queue(), run.target().name());
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -77,13 +87,19 @@ final class RunRoutes {
                         .project()
                         .schedules()
                         .get(schedule.get())
+                        .filter(named -> ScheduleRoutes.isVisible(request, named))
                         .orElseThrow(() -> Problem.notFound("schedule"))
                         .id()
                         .value());
             return transaction.project().runs().page(query);
         });
         return executor.page(
-                request, found, limit, JsonResponses::run, run -> run.id().toString());
+                request,
+                found,
+                limit,
+                run -> isVisible(request, run),
+                JsonResponses::run,
+                run -> run.id().toString());
     }
 
     private static RunFilter filter(ApiRequest request) {
@@ -129,9 +145,10 @@ final class RunRoutes {
     }
 
     private ApiResponse explain(ApiRequest request) {
-        Explanation found = executor.read(
-                        request, transaction -> transaction.project().runs().explain(id(request)))
-                .orElseThrow(() -> Problem.notFound("run"));
+        Explanation found = executor.read(request, transaction -> {
+            requireRun(transaction, request);
+            return transaction.project().runs().explain(id(request)).orElseThrow(() -> Problem.notFound("run"));
+        });
         return ApiResponse.ok(new JsonObject()
                 .put("state", found.state().text())
                 .put("summary", found.summary())
@@ -144,6 +161,9 @@ final class RunRoutes {
         Payload payload = targetRequest.payload(body);
         Enqueue options = EnqueueParser.options(body);
         body.refuseUnknown();
+        request.caller()
+                .limits()
+                .require(options.queue(), targetRequest.target().name());
         return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
             targetRequest.checkSecretsExist(executor, transaction);
             quotaCheck.checkRuns(transaction, 1);
@@ -177,6 +197,9 @@ final class RunRoutes {
         body.refuseUnknown();
         if (options.uniqueKey() != null)
             throw Problem.invalid("/key", "A batch cannot have a unique key. Leave it out.");
+        request.caller()
+                .limits()
+                .require(options.queue(), targetRequest.target().name());
         return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
             targetRequest.checkSecretsExist(executor, transaction);
             quotaCheck.checkRuns(transaction, payloads.size());
@@ -197,6 +220,7 @@ final class RunRoutes {
                 body.text("reason").orElse("cancelled by " + request.caller().actor());
         body.refuseUnknown();
         return executor.change(request, "run.cancel", "run/" + id(request), transaction -> {
+            requireRun(transaction, request);
             CancelResult answer = transaction.project().runs().cancel(id(request), reason);
             if (answer instanceof CancelResult.Unknown) throw Problem.notFound("run");
             if (answer instanceof CancelResult.AlreadyEnded ended)

@@ -7,6 +7,7 @@ import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleChange;
+import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.SearchBudget;
 import io.carillon.schedule.When;
@@ -15,6 +16,7 @@ import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.EntityTags;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
+import io.carillon.server.http.KeyLimits;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
@@ -63,6 +65,7 @@ final class ScheduleRoutes {
                 request,
                 found,
                 limit,
+                schedule -> isVisible(request, schedule),
                 schedule -> JsonResponses.schedule(schedule, executor.now(), budget),
                 Schedule::name);
     }
@@ -81,7 +84,29 @@ final class ScheduleRoutes {
                 .project()
                 .schedules()
                 .get(request.pathName("name"))
+                .filter(schedule -> isVisible(request, schedule))
                 .orElseThrow(() -> Problem.notFound("schedule"));
+    }
+
+    /** To a restricted key, a schedule of another queue or handler does not exist. */
+    static boolean isVisible(ApiRequest request, Schedule schedule) {
+        ScheduleDefinition.RunTemplate template = schedule.definition().template();
+        return request.caller().limits().allows(template.queue(), template.targetName());
+    }
+
+    /** A restricted key neither creates a schedule outside its restriction nor replaces one. */
+    private static void checkRestriction(
+            RequestExecutor.RequestTransaction transaction,
+            ApiRequest request,
+            TargetRequest target,
+            ScheduleOptions options) {
+        KeyLimits limits = request.caller().limits();
+        if (!limits.isRestricted()) return;
+        limits.require(options.queue(), target.target().name());
+        transaction.project().schedules().get(request.pathName("name")).ifPresent(existing -> {
+            ScheduleDefinition.RunTemplate template = existing.definition().template();
+            limits.require(template.queue(), template.targetName());
+        });
     }
 
     private ApiResponse put(ApiRequest request) {
@@ -93,6 +118,7 @@ final class ScheduleRoutes {
         body.refuseUnknown();
         String name = request.pathValue("name");
         return executor.change(request, "schedule.put", "schedule/" + name, transaction -> {
+            checkRestriction(transaction, request, targetRequest, options);
             targetRequest.checkSecretsExist(executor, transaction);
             ScheduleChange change =
                     transaction.project().schedules().upsert(name, when, targetRequest.target(), payload, options);
@@ -102,6 +128,7 @@ final class ScheduleRoutes {
             if (change instanceof ScheduleChange.Created) quotaCheck.checkSchedules(transaction);
             transaction.addAuditDetail(
                     "change", change.getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT));
+            transaction.addAuditDetail("target", targetRequest.auditObject());
             Schedule schedule = change.schedule();
             return ApiResponse.json(
                             change instanceof ScheduleChange.Created ? 201 : 200,
@@ -132,11 +159,11 @@ final class ScheduleRoutes {
 
     private ApiResponse pause(ApiRequest request) {
         JsonFields body = request.optionalFields();
-            transaction.addAuditDetail("target", targetRequest.auditObject());
         Optional<String> reason = body.text("reason");
         Optional<Instant> until = body.instant("until");
         body.refuseUnknown();
         return executor.change(request, "schedule.pause", auditObject(request), transaction -> {
+            requireSchedule(transaction, request);
             PauseOptions options = until.map(PauseOptions::until)
                     .orElseGet(PauseOptions::untilResumed)
                     .by(request.caller().actor());
@@ -152,6 +179,7 @@ final class ScheduleRoutes {
     private ApiResponse resume(ApiRequest request) {
         request.optionalFields().refuseUnknown();
         return executor.change(request, "schedule.resume", auditObject(request), transaction -> {
+            requireSchedule(transaction, request);
             transaction.project().schedules().resume(request.pathName("name"));
             return toResponse(requireSchedule(transaction, request));
         });
@@ -160,6 +188,7 @@ final class ScheduleRoutes {
     private ApiResponse trigger(ApiRequest request) {
         request.optionalFields().refuseUnknown();
         return executor.change(request, "schedule.trigger", auditObject(request), transaction -> {
+            requireSchedule(transaction, request);
             quotaCheck.checkRuns(transaction, 1);
             String run = transaction
                     .project()
@@ -181,6 +210,7 @@ final class ScheduleRoutes {
         body.refuseUnknown();
         if (from.isAfter(to)) throw Problem.invalid("/from", "This must not be after \"to\".");
         return executor.change(request, "schedule.backfill", auditObject(request), transaction -> {
+            requireSchedule(transaction, request);
             int count = transaction.project().schedules().previewBackfill(request.pathName("name"), from, to, dropped);
             quotaCheck.checkRuns(transaction, count);
             if (!dry) transaction.project().schedules().backfill(request.pathName("name"), from, to, dropped);

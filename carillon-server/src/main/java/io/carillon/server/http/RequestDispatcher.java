@@ -115,16 +115,11 @@ public final class RequestDispatcher {
         if (!requestPermits.tryAcquire()) throw ErrorMapping.busy();
         try {
             state.caller = authenticator.identify(new ApiRequest(head, new byte[0], Caller.anonymous()));
-            if (!state.caller.hasPermission(route.permission()))
-                throw Problem.of(
+            state.caller.requireAllowed(route);
+            return invokeRoute(head, request, state);
         } catch (Problem problem) {
             if (problem.status() == 403) authenticator.onForbidden(new ApiRequest(head, new byte[0], state.caller));
             throw problem;
-                        403,
-                        "forbidden",
-                        "This operation needs the scope %s. Use a key that has this scope."
-                                .formatted(route.permission().text()));
-            return invokeRoute(head, request, state);
         } finally {
             requestPermits.release();
         }

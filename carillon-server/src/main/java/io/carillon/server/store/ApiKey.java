@@ -1,5 +1,6 @@
 package io.carillon.server.store;
 
+import io.carillon.server.http.KeyLimits;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -7,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stored API key, without its secret.
  *
- * @param expiresAt null if the key does not expire
  * @param revokedAt null if the key was not revoked
  * @param usedAt the last use, accurate to a minute; null if the key was never used
  */
@@ -18,7 +18,7 @@ public record ApiKey(
         List<String> scopes,
         boolean bootstrap,
         Creation creation,
-        @Nullable Instant expiresAt,
+        KeyLimits limits,
         @Nullable Instant revokedAt,
         @Nullable Instant usedAt) {
     /** When and by which actor a key or secret was created. */

@@ -3,6 +3,7 @@ package io.carillon.server.store;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
+import io.carillon.server.http.KeyLimits;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -13,23 +14,25 @@ import org.jspecify.annotations.Nullable;
 public final class ApiKeyRepository {
     // Searches by the unique id alone: the project is known only after the key was found.
     private static final String FIND_VALID = """
-            SELECT k.project, k.hash, k.scopes, k.used_at IS NULL
+            SELECT k.project, k.hash, k.scopes, k.addresses, k.queues, k.handlers, k.used_at IS NULL
               OR k.used_at < carillon.clock() - interval '1 minute' AS stale,
-                   p.requests_per_second
+                   least(k.expires_at, k.replaced_at) AS ends_at, p.requests_per_second
               FROM carillon.api_key k JOIN carillon.project p USING (project)
-             WHERE k.id = :id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > carillon.clock())
+             WHERE k.id = :id AND k.revoked_at IS NULL
+               AND coalesce(least(k.expires_at, k.replaced_at) > carillon.clock(), true)
             """;
+
+    private static final String FIND_HASH = "SELECT project, id, hash FROM carillon.api_key WHERE id = :id";
 
     private static final String MARK_USED = """
             UPDATE carillon.api_key SET used_at = carillon.clock()
-    private static final String FIND_HASH = "SELECT project, id, hash FROM carillon.api_key WHERE id = :id";
-
              WHERE id = :id AND (used_at IS NULL OR used_at < carillon.clock() - interval '1 minute')
             """;
 
     private static final String INSERT = """
-            INSERT INTO carillon.api_key (project, id, hash, name, scopes, bootstrap, created_by, expires_at)
-            VALUES (:project, :id, :hash, :name, :scopes, false, :createdBy, :expiresAt)
+            INSERT INTO carillon.api_key (project, id, hash, name, scopes, bootstrap, created_by, expires_at,
+                                          addresses, queues, handlers)
+            VALUES (:project, :id, :hash, :name, :scopes, false, :createdBy, :expiresAt, :addresses, :queues, :handlers)
             """;
 
     private static final String INSERT_BOOTSTRAP = """
@@ -46,8 +49,8 @@ public final class ApiKeyRepository {
             """;
 
     private static final String COLUMNS =
-            "SELECT project, id, name, scopes, bootstrap, created_at, created_by, expires_at, revoked_at, used_at"
-                    + " FROM carillon.api_key ";
+            "SELECT project, id, name, scopes, bootstrap, created_at, created_by, least(expires_at, replaced_at)"
+                    + " AS ends_at, revoked_at, used_at, addresses, queues, handlers FROM carillon.api_key ";
 
     private static final String LIST = COLUMNS + "WHERE project = :project AND id > :after ORDER BY id LIMIT :limit";
 
@@ -58,10 +61,13 @@ public final class ApiKeyRepository {
              WHERE project = :project AND id = :id AND revoked_at IS NULL
             """;
 
-    private static final String EXPIRE = """
-            UPDATE carillon.api_key SET expires_at = least(expires_at,
+    // The expiry of the old key stays: a second rotation of it must not create a key that ends with the overlap.
+    private static final String REPLACE = """
+            UPDATE carillon.api_key SET replaced_at = least(replaced_at,
               carillon.clock() + make_interval(secs => :seconds))
              WHERE project = :project AND id = :id AND revoked_at IS NULL
+               AND coalesce(least(expires_at, replaced_at) > carillon.clock(), true)
+            RETURNING expires_at
             """;
 
     private final Transactions transactions;
@@ -82,6 +88,7 @@ public final class ApiKeyRepository {
             byte[] hash,
             List<String> scopes,
             boolean isUseStale,
+            KeyLimits limits,
             @Nullable Double requestsPerSecond) {}
 
     public Optional<ValidApiKey> findValid(String id) {
@@ -92,17 +99,10 @@ public final class ApiKeyRepository {
                         row.bytes("hash"),
                         row.texts("scopes"),
                         row.flag("stale"),
+                        limits(row),
                         row.maybeReal("requests_per_second"))));
     }
 
-    /** Records that the key is used now, at most once a minute. */
-    public void markUsed(String id) {
-        transactions.runStatementAsServer(
-                session -> session.query(MARK_USED).text("id", id).update());
-    }
-
-    /**
-     * A key to store.
     /** The hash of a key that may be expired or revoked. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record StoredHash(String project, String id, byte[] hash) {}
@@ -114,17 +114,16 @@ public final class ApiKeyRepository {
                 .first(row -> new StoredHash(row.text("project"), row.text("id"), row.bytes("hash"))));
     }
 
-     *
-     * @param expiresAt null if the key does not expire
-     */
+    /** Records that the key is used now, at most once a minute. */
+    public void markUsed(String id) {
+        transactions.runStatementAsServer(
+                session -> session.query(MARK_USED).text("id", id).update());
+    }
+
+    /** A key to store. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record NewKey(
-            String id,
-            byte[] hash,
-            String name,
-            List<String> scopes,
-            String createdBy,
-            @Nullable Instant expiresAt) {}
+            String id, byte[] hash, String name, List<String> scopes, String createdBy, KeyLimits limits) {}
 
     public void insert(Session session, String project, NewKey key) throws SQLException {
         session.query(INSERT)
@@ -134,7 +133,10 @@ public final class ApiKeyRepository {
                 .text("name", key.name())
                 .texts("scopes", key.scopes())
                 .text("createdBy", key.createdBy())
-                .instant("expiresAt", key.expiresAt())
+                .instant("expiresAt", key.limits().expiresAt())
+                .texts("addresses", key.limits().addresses())
+                .texts("queues", key.limits().queues())
+                .texts("handlers", key.limits().handlers())
                 .update();
     }
 
@@ -176,12 +178,18 @@ public final class ApiKeyRepository {
         return bindKey(session.query(REVOKE), project, id).update() == 1;
     }
 
-    /** Makes a key expire after so many seconds, unless it expires earlier. Returns false if the key was revoked. */
-    public boolean expireAfter(Session session, String project, String id, double seconds) throws SQLException {
-        return bindKey(session.query(EXPIRE), project, id)
-                        .real("seconds", seconds)
-                        .update()
-                == 1;
+    /** The expiry that a key was created with; {@code at} is null if it does not expire. */
+    public record Expiry(@Nullable Instant at) {}
+
+    /**
+     * Ends a key after so many seconds, unless it expires earlier, and returns the expiry that it was created with.
+     * Returns empty if the key was revoked or has expired.
+     */
+    public Optional<Expiry> replaceAfter(Session session, String project, String id, double seconds)
+            throws SQLException {
+        return bindKey(session.query(REPLACE), project, id)
+                .real("seconds", seconds)
+                .first(row -> new Expiry(row.maybeInstant("expires_at")));
     }
 
     private static Query bindKey(Query query, String project, String id) throws SQLException {
@@ -196,8 +204,13 @@ public final class ApiKeyRepository {
                 row.texts("scopes"),
                 row.flag("bootstrap"),
                 new ApiKey.Creation(row.instant("created_at"), row.text("created_by")),
-                row.maybeInstant("expires_at"),
+                limits(row),
                 row.maybeInstant("revoked_at"),
                 row.maybeInstant("used_at"));
+    }
+
+    private static KeyLimits limits(Row row) throws SQLException {
+        return new KeyLimits(
+                row.maybeInstant("ends_at"), row.texts("addresses"), row.texts("queues"), row.texts("handlers"));
     }
 }

@@ -57,6 +57,24 @@ class DenialAuditTest {
     }
 
     @Test
+    void shows_the_scopes_and_limits_of_keys() {
+        String admin = SERVER.createProject("scoped");
+        String key = SERVER.post(
+                        admin,
+                        "/v1/keys",
+                        "{\"name\":\"k\",\"scopes\":[\"read\",\"enqueue\"],\"expiresAt\":\"2999-01-01T00:00:00Z\"}")
+                .requireStatus(201)
+                .at("/key");
+        SERVER.post(admin, "/v1/keys/" + id(key) + "/rotate", null).requireStatus(201);
+
+        for (String action : new String[] {"key.make", "key.rotate"}) {
+            JsonNode made = entries(admin, action, 1);
+            assertThat(made.at("/0/detail/scopes").stringValue()).isEqualTo("read enqueue");
+            assertThat(made.at("/0/detail/expiresAt").stringValue()).isEqualTo("2999-01-01T00:00:00Z");
+        }
+    }
+
+    @Test
     void shows_the_target_of_a_schedule_and_runs_of_due_work() {
         String admin = SERVER.createProject("aimed");
         SERVER.put(

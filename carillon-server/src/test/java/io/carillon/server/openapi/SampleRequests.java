@@ -1,5 +1,6 @@
 package io.carillon.server.openapi;
 
+import io.carillon.server.access.PlaintextApiKey;
 import java.util.Map;
 
 /** Sample requests for every declared operation: paths with values for their {name} segments, and valid bodies. */
@@ -27,6 +28,9 @@ public final class SampleRequests {
             Map.entry("bulkAction", "{\"action\":\"cancel\",\"filter\":{\"state\":\"waiting\"}}"),
             Map.entry("abortBulkAction", "{}"),
             Map.entry("makeKey", "{\"name\":\"k\",\"scopes\":[\"read\"]}"),
+            Map.entry(
+                    "revokeKeyByValue",
+                    "{\"key\":\"" + new PlaintextApiKey("0".repeat(12), "0".repeat(32)).text() + "\"}"),
             Map.entry("rotateKey", "{\"overlap\":\"1h\"}"),
             Map.entry("makeProject", "{\"name\":\"sample\"}"),
             Map.entry("limitProject", "{\"maxSchedules\":100}"),

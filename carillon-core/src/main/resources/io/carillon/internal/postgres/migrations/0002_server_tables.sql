@@ -12,8 +12,12 @@ CREATE TABLE carillon.api_key (
   created_at timestamptz NOT NULL DEFAULT carillon.clock(),
   created_by text NOT NULL,
   expires_at timestamptz,                                -- null: never
+  replaced_at timestamptz,                               -- the end of the overlap after a rotation; null: not rotated
   revoked_at timestamptz,                                -- null: not revoked
   used_at    timestamptz,                                -- written at most once per minute; null: never used
+  addresses  text[] NOT NULL DEFAULT '{}',               -- ranges that it may be used from; empty: everywhere
+  queues     text[] NOT NULL DEFAULT '{}',               -- names or prefixes with *; empty: all
+  handlers   text[] NOT NULL DEFAULT '{}',               -- names or prefixes with *; empty: all
   PRIMARY KEY (project, id),
   UNIQUE (id)
 );

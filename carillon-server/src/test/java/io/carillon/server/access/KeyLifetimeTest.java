@@ -1,0 +1,155 @@
+package io.carillon.server.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.server.CarillonServer;
+import io.carillon.server.RestTestServer;
+import io.carillon.server.http.Caller;
+import io.carillon.server.http.KeyLimits;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** No key or token creates a key that outlives it, and the server limits the lifetime of all keys. */
+class KeyLifetimeTest {
+    private static final String TOKEN_END = "2900-01-01T00:00:00Z";
+
+    @RegisterExtension
+    static final RestTestServer SERVER = new RestTestServer(
+            carillon -> carillon,
+            server -> server.tokenVerifier(bearer -> bearer.equals("token")
+                    ? Optional.of(new Caller(
+                            "default", "subject ann", Set.of("admin"), KeyLimits.until(Instant.parse(TOKEN_END))))
+                    : Optional.empty()));
+
+    @Test
+    void rotation_keeps_the_expiry_even_if_it_is_repeated() {
+        String key = create(SERVER.bootstrap(), "read", "2999-01-01T00:00:00Z").at("/key");
+
+        RestTestServer.Reply first = rotate(SERVER.bootstrap(), key).requireStatus(201);
+        RestTestServer.Reply second = rotate(SERVER.bootstrap(), key).requireStatus(201);
+
+        assertThat(first.at("/expiresAt")).isEqualTo("2999-01-01T00:00:00Z");
+        assertThat(second.at("/expiresAt")).isEqualTo("2999-01-01T00:00:00Z");
+        assertThat(Instant.parse(
+                        SERVER.get(SERVER.bootstrap(), "/v1/keys/" + id(key)).at("/expiresAt")))
+                .as("the old key ends with the overlap")
+                .isBefore(Instant.parse("2998-01-01T00:00:00Z"));
+    }
+
+    @Test
+    void a_key_whose_overlap_has_ended_cannot_be_rotated() {
+        String key = SERVER.createKey("read");
+        SERVER.post(SERVER.bootstrap(), "/v1/keys/" + id(key) + "/rotate", "{\"overlap\":\"0s\"}")
+                .requireStatus(201);
+
+        rotate(SERVER.bootstrap(), key).requireStatus(409);
+    }
+
+    @Test
+    void an_expired_key_cannot_be_rotated() {
+        String key = create(SERVER.bootstrap(), "read", "2020-01-01T00:00:00Z").at("/key");
+
+        assertThat(rotate(SERVER.bootstrap(), key).requireStatus(409).code()).isEqualTo("key-revoked");
+    }
+
+    @Test
+    void a_key_that_expires_creates_no_key_that_expires_later() {
+        String brief = create(SERVER.bootstrap(), "admin", "2998-01-01T00:00:00Z")
+                .requireStatus(201)
+                .at("/key");
+        String lasting = SERVER.createKey("read");
+
+        assertThat(create(brief, "read", "2999-01-01T00:00:00Z")
+                        .requireStatus(422)
+                        .at("/errors/0/detail"))
+                .contains("2998-01-01T00:00:00Z");
+        create(brief, "read", "2997-01-01T00:00:00Z").requireStatus(201);
+        assertThat(SERVER.post(brief, "/v1/keys", "{\"name\":\"k\",\"scopes\":[\"read\"]}")
+                        .requireStatus(201)
+                        .at("/expiresAt"))
+                .isEqualTo("2998-01-01T00:00:00Z");
+        rotate(brief, lasting).requireStatus(403);
+        SERVER.get(lasting, "/v1/stats").requireStatus(200);
+        assertThat(rotate(brief, brief).requireStatus(201).at("/expiresAt")).isEqualTo("2998-01-01T00:00:00Z");
+    }
+
+    @Test
+    void the_first_key_of_a_project_expires_with_the_key_that_created_the_project() {
+        String brief = create(SERVER.bootstrap(), "admin", "2998-01-01T00:00:00Z")
+                .requireStatus(201)
+                .at("/key");
+        String first = SERVER.post(brief, "/v1/projects", "{\"name\":\"brief\"}")
+                .requireStatus(201)
+                .at("/key");
+
+        assertThat(SERVER.get(first, "/v1/keys/" + id(first)).requireStatus(200).at("/expiresAt"))
+                .isEqualTo("2998-01-01T00:00:00Z");
+    }
+
+    @Test
+    void a_token_creates_no_key_that_outlives_it() {
+        create("token", "read", "2999-01-01T00:00:00Z").requireStatus(422);
+        assertThat(SERVER.post("token", "/v1/keys", "{\"name\":\"k\",\"scopes\":[\"read\"]}")
+                        .requireStatus(201)
+                        .at("/expiresAt"))
+                .isEqualTo(TOKEN_END);
+        rotate("token", SERVER.createKey("read")).requireStatus(403);
+    }
+
+    @Test
+    void the_server_limits_the_lifetime_of_new_keys() {
+        try (CarillonServer strict = SERVER.start(server -> server.maxKeyLifetime(Duration.ofDays(30)))) {
+            RestTestServer.Reply plain = SERVER.sendTo(
+                            strict.port(),
+                            SERVER.bootstrap(),
+                            "POST",
+                            "/v1/keys",
+                            "{\"name\":\"k\",\"scopes\":[\"read\"]}")
+                    .requireStatus(201);
+            Duration lifetime =
+                    Duration.between(Instant.parse(plain.at("/createdAt")), Instant.parse(plain.at("/expiresAt")));
+            assertThat(lifetime)
+                    .isBetween(
+                            Duration.ofDays(30).minusMinutes(1),
+                            Duration.ofDays(30).plusMinutes(1));
+            assertThat(SERVER.sendTo(
+                                    strict.port(),
+                                    SERVER.bootstrap(),
+                                    "POST",
+                                    "/v1/keys",
+                                    "{\"name\":\"k\",\"scopes\":[\"read\"],\"expiresAt\":\"2999-01-01T00:00:00Z\"}")
+                            .requireStatus(422)
+                            .text())
+                    .contains("limits the lifetime");
+            assertThat(SERVER.sendTo(
+                                    strict.port(),
+                                    SERVER.bootstrap(),
+                                    "POST",
+                                    "/v1/keys/" + id(SERVER.createKey("read")) + "/rotate",
+                                    null)
+                            .requireStatus(201)
+                            .json()
+                            .has("expiresAt"))
+                    .isTrue();
+        }
+    }
+
+    private static RestTestServer.Reply create(String caller, String scope, String expiresAt) {
+        return SERVER.post(
+                caller,
+                "/v1/keys",
+                "{\"name\":\"k\",\"scopes\":[\"%s\"],\"expiresAt\":\"%s\"}".formatted(scope, expiresAt));
+    }
+
+    private static RestTestServer.Reply rotate(String caller, String key) {
+        return SERVER.post(caller, "/v1/keys/" + id(key) + "/rotate", "{\"overlap\":\"1h\"}");
+    }
+
+    private static String id(String key) {
+        return PlaintextApiKey.parse(key).orElseThrow().id();
+    }
+}
