@@ -12,6 +12,7 @@ import io.carillon.server.api.Api;
 import io.carillon.server.api.BulkWorker;
 import io.carillon.server.api.ServerContext;
 import io.carillon.server.hooks.ServerWebhooks;
+import io.carillon.server.http.Caller;
 import io.carillon.server.http.Cursors;
 import io.carillon.server.http.JettyServer;
 import io.carillon.server.http.RequestDispatcher;
@@ -69,6 +70,7 @@ public final class CarillonServer implements AutoCloseable {
         auditRetention = builder.auditRetention;
         Transactions transactions = new Transactions(builder.dataSource);
         log.info("row-level security checked active={}", transactions.isRowSecurityActive());
+        if (builder.requireRowSecurity) refuseWithoutRowSecurity(transactions);
         ApiKeyRepository keys = new ApiKeyRepository(transactions);
         ProjectRepository projects = new ProjectRepository(transactions);
         IdempotencyRepository answers = new IdempotencyRepository(transactions);
@@ -112,7 +114,12 @@ public final class CarillonServer implements AutoCloseable {
                         .register(builder.registry)
                         .record(request.took()));
         httpServer = new JettyServer(builder.address, builder.port, dispatcher);
-        bootstrapKey = insertBootstrapKey(keys);
+        try {
+            bootstrapKey = insertBootstrapKey(context.repositories(), builder);
+        } catch (RuntimeException notStored) {
+            httpServer.close();
+            throw notStored;
+        }
         threads = List.of(
                 Threads.startPeriodic(CLEANUP_INTERVAL, this::deleteExpiredRows),
                 Threads.startLoop("carillon-server-bulk", bulk::runOnce),
@@ -135,9 +142,33 @@ public final class CarillonServer implements AutoCloseable {
                         .formatted(address.getHostAddress()));
     }
 
-    private static Optional<String> insertBootstrapKey(ApiKeyRepository keys) {
+    private static void refuseWithoutRowSecurity(Transactions transactions) {
+        if (transactions.isRowSecurityActive()) return;
+        throw new CarillonException(
+                ErrorCode.INVALID_OPTION,
+                "Row-level security is not active: the role carillon_api is missing, or the server's user is not a"
+                        + " member of it. As a user with CREATEROLE, call carillon.enable_row_security() and grant the"
+                        + " role to the server's user. With --require-row-security=false the server starts without"
+                        + " it; then only the conditions in its statements separate projects.");
+    }
+
+    private static Optional<String> insertBootstrapKey(ServerContext.Repositories repositories, ServerBuilder builder) {
         PlaintextApiKey key = PlaintextApiKey.generate();
-        return keys.insertBootstrap(key.id(), key.hash()) ? Optional.of(key.text()) : Optional.empty();
+        boolean inserted = repositories.keys().insertBootstrap(key.id(), key.hash(), session -> {
+            repositories
+                    .audit()
+                    .write(
+                            session,
+                            Caller.ADMIN_PROJECT,
+                            new AuditRepository.Change(
+                                    "first start",
+                                    "key.bootstrap",
+                                    "key/" + key.id(),
+                                    "{\"scopes\":\"admin\"}",
+                                    "none"));
+            builder.bootstrapKeyConsumer.accept(key.text());
+        });
+        return inserted ? Optional.of(key.text()) : Optional.empty();
     }
 
     /** Deletes expired rows in short statements until none is left. */
@@ -162,7 +193,7 @@ public final class CarillonServer implements AutoCloseable {
     }
 
     /**
-     * Returns the bootstrap key if this start created it; empty otherwise. Show it to the operator now: only its hash
+     * Returns the bootstrap key if this start created it; empty otherwise. Give it to the operator now: only its hash
      * is stored.
      */
     public Optional<String> bootstrapKey() {

@@ -14,6 +14,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /** The settings of a {@link CarillonServer}; {@link #start()} starts it. */
@@ -29,6 +30,8 @@ public final class ServerBuilder {
     Duration auditRetention = Duration.ofDays(365);
     Optional<ServerWebhooks> webhooks = Optional.empty();
     Optional<Duration> maxKeyLifetime = Optional.empty();
+    boolean requireRowSecurity;
+    Consumer<String> bootstrapKeyConsumer = key -> {};
 
     ServerBuilder(Carillon carillon, DataSource dataSource) {
         this.carillon = carillon;
@@ -94,6 +97,24 @@ public final class ServerBuilder {
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION, "maxKeyLifetime must be at least 1 hour (was %s).".formatted(lifetime));
         this.maxKeyLifetime = Optional.of(lifetime);
+        return this;
+    }
+
+    /**
+     * Sets whether the server refuses to start if PostgreSQL does not separate projects by row-level security. Default:
+     * false; the server then logs a warning.
+     */
+    public ServerBuilder requireRowSecurity(boolean required) {
+        this.requireRowSecurity = required;
+        return this;
+    }
+
+    /**
+     * Sets the action that stores the bootstrap key, which the first start on a database creates. It runs before the
+     * transaction commits: if it throws, the server does not start, and the next start creates another key.
+     */
+    public ServerBuilder onBootstrapKey(Consumer<String> consumer) {
+        this.bootstrapKeyConsumer = consumer;
         return this;
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
 import io.carillon.Project;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
@@ -186,12 +187,24 @@ class RowLevelSecurityTest {
     }
 
     @Test
-    void everything_works_where_the_user_may_not_assume_the_role() {
+    void is_required_only_if_configured() {
         String user = "plain_" + SERVER.database().name();
         try (TestDatabase database = TestDatabase.empty()) {
             database.execute("CREATE ROLE %s LOGIN PASSWORD 'plain'; GRANT ALL ON DATABASE %s TO %s"
                     .formatted(user, database.name(), user));
             DataSource plain = byPassword(database.jdbcUrl(), user);
+            try (Carillon carillon = Carillon.on(plain).build()) {
+                assertThatThrownBy(() -> CarillonServer.on(carillon, plain)
+                                .requireRowSecurity(true)
+                                .listen("127.0.0.1", 0)
+                                .start())
+                        .isInstanceOf(CarillonException.class)
+                        .hasMessageContaining("carillon.enable_row_security()");
+                assertThat(database.query("SELECT count(*) FROM carillon.api_key")
+                                .text())
+                        .as("keys after the refused start")
+                        .isEqualTo("0");
+            }
             try (Carillon carillon = Carillon.on(plain).build();
                     CarillonServer server = CarillonServer.on(carillon, plain)
                             .listen("127.0.0.1", 0)

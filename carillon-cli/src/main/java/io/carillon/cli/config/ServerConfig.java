@@ -28,7 +28,8 @@ public record ServerConfig(
         Pools pools,
         Duration auditRetention,
         ProjectRepository.Quota quota,
-        WebhookConfig webhooks) {
+        WebhookConfig webhooks,
+        AccessConfig access) {
     /** The action on the schema before the process starts. */
     public enum SchemaAction {
         AUTO(SchemaMode.AUTO),
@@ -99,7 +100,8 @@ public record ServerConfig(
                 pools,
                 auditKept(settings),
                 quota(settings),
-                WebhookConfig.of(settings));
+                WebhookConfig.of(settings),
+                AccessConfig.of(settings, shell));
     }
 
     /** Returns the quota of projects that have none of their own. */

@@ -32,6 +32,8 @@ public final class ServerFlags {
                     .paramLabel(setting.valueFormat())
                     .description(setting.description())
                     .type(String.class)
+                    .arity(setting.isSwitch() ? "0..1" : "1")
+                    .fallbackValue(setting.isSwitch() ? "true" : "")
                     .setter(new ISetter() {
                         @Override
                         public <T> T set(T value) {

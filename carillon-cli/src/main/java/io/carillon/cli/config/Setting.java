@@ -57,6 +57,22 @@ public enum Setting {
             "FILE",
             "",
             "File with the secret shared with the issuer, at least 32 bytes. Alternative to --jwt-jwks."),
+    MAX_KEY_LIFETIME(
+            "max-key-lifetime",
+            "DURATION",
+            "",
+            "Longest lifetime of new API keys, at least 1h, such as 90d. Default: no limit."),
+    BOOTSTRAP_KEY_FILE(
+            "bootstrap-key-file",
+            "FILE",
+            "",
+            "File for the first API key, which the first start on a database creates. Only its owner can read it. "
+                    + "Default: 'bootstrap.key' in $CARILLON_HOME, or in the user's data directory."),
+    REQUIRE_ROW_SECURITY(
+            "require-row-security",
+            "true|false",
+            "true",
+            "Whether the server refuses to start if PostgreSQL does not separate projects by row-level security."),
     AUDIT_KEPT("audit-kept", "DURATION", "365d", "Retention of the audit log, at least 1d."),
     MAX_SCHEDULES("max-schedules", "N", "10000", "Maximum number of schedules of a project without its own quota."),
     MAX_WAITING(
@@ -126,6 +142,11 @@ public enum Setting {
     /** Returns the help text, with the default if there is one. */
     String description() {
         return defaultValue.isEmpty() ? description : description + " Default: " + defaultValue + ".";
+    }
+
+    /** Returns whether the option may be given without a value, which means true. */
+    boolean isSwitch() {
+        return valueFormat.equals("true|false");
     }
 
     /** Returns the allowed words. */

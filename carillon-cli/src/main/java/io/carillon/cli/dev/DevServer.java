@@ -36,17 +36,18 @@ final class DevServer implements AutoCloseable {
         Address address = options.listen().orElse(DEFAULT_ADDRESS);
         CarillonServer server;
         try {
-            server = listen(builder(carillon, webhooks, database), address);
+            server = listen(builder(carillon, webhooks, database, options), address);
         } catch (CarillonException taken) {
             if (options.listen().isPresent() || !isPortTaken(taken)) throw taken;
-            server = listen(builder(carillon, webhooks, database), new Address(address.host(), 0));
+            server = listen(builder(carillon, webhooks, database, options), new Address(address.host(), 0));
         }
-        server.bootstrapKey().ifPresent(key -> SecretFiles.write(options.key(), key + "\n"));
         return new DevServer(server, address.host(), options);
     }
 
-    private static ServerBuilder builder(Carillon carillon, ServerWebhooks webhooks, DevDatabase database) {
+    private static ServerBuilder builder(
+            Carillon carillon, ServerWebhooks webhooks, DevDatabase database, DevOptions options) {
         return CarillonServer.on(carillon, database.requests())
+                .onBootstrapKey(key -> SecretFiles.write(options.key(), key + "\n"))
                 .webhooks(webhooks)
                 .routes(DevWebhooks.echoRoutes());
     }

@@ -6,6 +6,7 @@ import io.carillon.CarillonBuilder;
 import io.carillon.Schema;
 import io.carillon.cli.config.ServerConfig;
 import io.carillon.cli.shell.ConnectionPools;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.server.CarillonServer;
@@ -102,12 +103,10 @@ public final class ServerProcess {
                 CarillonServer server =
                         serverBuilder(carillon, requests, webhooks, registry).start()) {
             announce("listening on http://%s:%d".formatted(config.address().host(), server.port()));
-            server.bootstrapKey().ifPresent(key -> {
+            if (server.bootstrapKey().isPresent())
                 shell.out()
-                        .println("The first API key, with scope admin for project 'default'. It is shown only "
-                                + "once and is not stored:");
-                shell.out().println(key);
-            });
+                        .println("The first API key, with scope admin for project 'default', is in "
+                                + config.access().bootstrapKeyFile().get());
             stopRequested.await();
         }
     }
@@ -119,7 +118,12 @@ public final class ServerProcess {
                 .registry(registry)
                 .webhooks(webhooks)
                 .quota(config.quota())
-                .auditRetention(config.auditRetention());
+                .auditRetention(config.auditRetention())
+                .requireRowSecurity(config.access().requireRowSecurity())
+                // Standard output of a server is often kept in a log that more people read than may use the key.
+                .onBootstrapKey(key ->
+                        SecretFiles.writeNew(config.access().bootstrapKeyFile().get(), key + "\n"));
+        config.access().maxKeyLifetime().ifPresent(builder::maxKeyLifetime);
         config.tokenVerifier().ifPresent(builder::tokenVerifier);
         return builder;
     }

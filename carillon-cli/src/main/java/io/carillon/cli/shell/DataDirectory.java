@@ -33,7 +33,8 @@ public record DataDirectory(Map<String, String> environment, UnaryOperator<Strin
         Path home = Path.of(property.apply("user.home"));
         if (!home.isAbsolute())
             throw new UsageException(
-                    "This user has no home directory. Set CARILLON_HOME, or give a directory with --data.");
+                    "This user has no home directory. Set CARILLON_HOME, or name a path with --data (dev) or "
+                            + "--bootstrap-key-file (serve).");
         return home;
     }
 

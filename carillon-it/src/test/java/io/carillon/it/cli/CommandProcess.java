@@ -75,6 +75,9 @@ final class CommandProcess implements AutoCloseable {
         builder.environment().keySet().removeAll(List.of("DATABASE_URL", "JAVA_TOOL_OPTIONS", "NO_COLOR"));
         // TERM and LC_ALL would allow drawing; the command must see that a pipe is not a terminal.
         builder.environment().putAll(Map.of("TERM", "xterm", "LC_ALL", "C.UTF-8"));
+        // Keys of the first start must not get into the directory of the user who runs the tests.
+        builder.environment()
+                .put("CARILLON_HOME", Files.createTempDirectory("carillon-home").toString());
         builder.environment().putAll(environment);
         return new CommandProcess(builder.start(), messages);
     }
@@ -121,6 +124,12 @@ final class CommandProcess implements AutoCloseable {
                 throw new AssertionError("No output matches '%s'. Output:%n%s%n%s".formatted(pattern, out(), err()));
             wait(left);
         }
+    }
+
+    /** Waits until the first start of a server has named the file with its key, and returns the key. */
+    String awaitBootstrapKey() throws Exception {
+        String file = await("^The first API key, .* is in (/.*)$").group(1);
+        return Files.readString(Path.of(file)).strip();
     }
 
     synchronized String out() {

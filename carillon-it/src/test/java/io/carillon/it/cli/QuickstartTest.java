@@ -45,7 +45,7 @@ class QuickstartTest {
             assertThat(blocks("## As a server", "sh")).contains(SERVE);
             try (CommandProcess serve = CommandProcess.start(
                     "serve", "--database-url", ServeCommandTest.url(database), "--listen", "127.0.0.1:0")) {
-                String key = serve.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
+                String key = serve.awaitBootstrapKey();
                 var port =
                         Pattern.compile("listening on (http://127.0.0.1:\\d+)").matcher(serve.err());
                 assertThat(port.find()).isTrue();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code carillon serve} as a process: prints the first key once, serves requests, and stops on a signal. */
+/** {@code carillon serve} as a process: writes the first key to a file, serves requests, and stops on a signal. */
 class ServeCommandTest {
     @TempDir
     Path folder;
@@ -36,13 +36,14 @@ class ServeCommandTest {
         try (TestDatabase database = TestDatabase.empty()) {
             String url = url(database);
             try (CommandProcess first = CommandProcess.start("serve", "--database-url", url, "--listen", "0")) {
-                String key = first.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
+                String key = first.awaitBootstrapKey();
                 Matcher port = PORT.matcher(first.err());
                 assertThat(port.find()).isTrue();
                 assertThat(get(port.group(1), key)).isEqualTo(200);
                 assertThat(get(port.group(1), "crl_wrong")).isEqualTo(401);
 
                 assertThat(first.terminate()).isZero();
+                assertThat(first.out() + first.err()).doesNotContain(key);
             }
             try (CommandProcess open =
                     CommandProcess.runToEnd("serve", "--database-url", url, "--listen", "0.0.0.0:0")) {
@@ -62,7 +63,7 @@ class ServeCommandTest {
             String url = url(database);
             try (CommandProcess api = CommandProcess.start(
                     "serve", "--role", "api", "--database-url", url, "--listen", "0", "--log", "json")) {
-                String key = api.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
+                String key = api.awaitBootstrapKey();
                 Matcher port = Pattern.compile("server started address=\\S+ port=(\\d+)")
                         .matcher(api.err());
                 assertThat(port.find()).as(api.err()).isTrue();
@@ -125,7 +126,7 @@ class ServeCommandTest {
                 file.toString()
             };
             try (CommandProcess api = CommandProcess.start(words)) {
-                api.await("^crl_");
+                api.awaitBootstrapKey();
                 Matcher port = PORT.matcher(api.err());
                 assertThat(port.find()).isTrue();
 
@@ -158,7 +159,7 @@ class ServeCommandTest {
                     keys.toString(),
                     "--webhook-allow",
                     "127.0.0.1/32")) {
-                String key = serve.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
+                String key = serve.awaitBootstrapKey();
                 Matcher port = PORT.matcher(serve.err());
                 assertThat(port.find()).isTrue();
                 assertThat(post(port.group(1), key, "/v1/secrets", "{\"name\":\"orders\"}"))

@@ -140,18 +140,26 @@ public final class ApiKeyRepository {
                 .update();
     }
 
+    /** Runs in the transaction that stores a key. */
+    @FunctionalInterface
+    public interface InsertAction {
+        void run(Session session) throws SQLException;
+    }
+
     /**
-     * Stores the first key if no key exists. Returns false if one exists; if many nodes start simultaneously, one of
-     * them succeeds.
+     * Stores the first key if no key exists, and runs {@code action} before the commit. Returns false if a key exists;
+     * if many nodes start simultaneously, one of them succeeds.
      */
-    public boolean insertBootstrap(String id, byte[] hash) {
+    public boolean insertBootstrap(String id, byte[] hash, InsertAction action) {
         return transactions.runAsServer(session -> {
             session.query(LOCK).list(row -> row);
-            return session.query(INSERT_BOOTSTRAP)
+            boolean inserted = session.query(INSERT_BOOTSTRAP)
                             .text("id", id)
                             .bytes("hash", hash)
                             .update()
                     == 1;
+            if (inserted) action.run(session);
+            return inserted;
         });
     }
 
