@@ -16,14 +16,14 @@ import java.util.Map;
  * Sends raw bytes that no HTTP client would send: malformed lines, headers, encodings and lengths. Uses one connection
  * per request.
  */
-final class RawHttp {
+public final class RawHttp {
     private static final int TIMEOUT_MILLIS = 45_000;
 
     private RawHttp() {}
 
     /** A request line, headers and a body, sent unchanged; no Content-Length is added. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Request(String line, List<String> headers, byte[] body) {
+    public record Request(String line, List<String> headers, byte[] body) {
         byte[] bytes() {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             StringBuilder head = new StringBuilder(line).append("\r\n");
@@ -41,7 +41,7 @@ final class RawHttp {
         }
     }
 
-    static RestTestServer.Reply send(int port, Request request) {
+    public static RestTestServer.Reply send(int port, Request request) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout(TIMEOUT_MILLIS);
             try {
@@ -58,7 +58,7 @@ final class RawHttp {
     }
 
     /** Sends a request without closing the output, so that the server waits for more, and returns its response. */
-    static RestTestServer.Reply sendIncomplete(int port, Request request) {
+    public static RestTestServer.Reply sendIncomplete(int port, Request request) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout(TIMEOUT_MILLIS);
             socket.getOutputStream().write(request.bytes());

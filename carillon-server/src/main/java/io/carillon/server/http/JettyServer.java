@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.eclipse.jetty.http.HttpCompliance;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
@@ -46,6 +47,8 @@ public final class JettyServer implements AutoCloseable {
         http.setSendServerVersion(false);
         http.setSendDateHeader(true);
         http.setRequestHeaderSize(HEADER_BYTES);
+        // A proxy and a server that disagree about the end of a line can be made to disagree about the end of a request.
+        http.setHttpCompliance(HttpCompliance.STRICT);
         connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
         connector.setHost(address.getHostAddress());
         connector.setPort(port);
