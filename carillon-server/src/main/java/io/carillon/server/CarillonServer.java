@@ -41,11 +41,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CarillonServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CarillonServer.class);
-    /**
-     * Large enough for a batch of small payloads, or for one payload of the maximum size with its surrounding JSON.
-     */
-    private static final int MAX_BODY_BYTES = 2 * 1024 * 1024;
-
+    private static final int STREAM_THREADS = 4;
     private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(10);
 
     private final ServerContext context;
@@ -102,7 +98,6 @@ public final class CarillonServer implements AutoCloseable {
         RequestDispatcher dispatcher = new RequestDispatcher(
                 router,
                 authenticator,
-                MAX_BODY_BYTES,
                 request -> Timer.builder("carillon.http.requests")
                         .tags(
                                 "method",
@@ -113,7 +108,12 @@ public final class CarillonServer implements AutoCloseable {
                                 Integer.toString(request.status()))
                         .register(builder.registry)
                         .record(request.took()));
-        httpServer = new JettyServer(builder.address, builder.port, dispatcher);
+        httpServer = new JettyServer(
+                builder.address,
+                builder.port,
+                new JettyServer.Limits(builder.maxConnectionsPerAddress, builder.bodyGrace),
+                Threads.startPool("carillon-http-stream", STREAM_THREADS),
+                dispatcher);
         try {
             bootstrapKey = insertBootstrapKey(context.repositories(), builder);
         } catch (RuntimeException notStored) {

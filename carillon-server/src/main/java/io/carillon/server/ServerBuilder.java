@@ -19,10 +19,14 @@ import javax.sql.DataSource;
 
 /** The settings of a {@link CarillonServer}; {@link #start()} starts it. */
 public final class ServerBuilder {
+    private static final int DEFAULT_CONNECTIONS_PER_ADDRESS = 256;
+
     final Carillon carillon;
     final DataSource dataSource;
     InetAddress address = InetAddress.getLoopbackAddress();
     int port = 8080;
+    int maxConnectionsPerAddress = DEFAULT_CONNECTIONS_PER_ADDRESS;
+    Duration bodyGrace = Duration.ofSeconds(5);
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     ProjectRepository.Quota quota = ProjectRepository.Quota.DEFAULT;
     Optional<BearerTokenVerifier> tokenVerifier = Optional.empty();
@@ -52,6 +56,19 @@ public final class ServerBuilder {
                     unknown);
         }
         this.port = port;
+        return this;
+    }
+
+    /**
+     * Sets the maximum number of connections from one client address; further ones are closed. Default: 256; 0 means no
+     * limit. Clients behind a proxy share its address.
+     */
+    public ServerBuilder maxConnectionsPerAddress(int connections) {
+        if (connections < 0)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "maxConnectionsPerAddress must be at least 0 (was %d).".formatted(connections));
+        this.maxConnectionsPerAddress = connections;
         return this;
     }
 

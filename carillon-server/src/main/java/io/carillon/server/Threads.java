@@ -1,6 +1,8 @@
 package io.carillon.server;
 
 import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 
 /** Starts the background threads of the server. Jetty has a thread pool of its own. */
 final class Threads {
@@ -17,6 +19,15 @@ final class Threads {
         return startLoop("carillon-server-cleanup", () -> {
             Thread.sleep(pause.toMillis());
             task.run();
+        });
+    }
+
+    /** Starts a pool of daemon threads. Its tasks must throw nothing. */
+    static ScheduledExecutorService startPool(String name, int threads) {
+        return new ScheduledThreadPoolExecutor(threads, task -> {
+            Thread thread = new Thread(task, name);
+            thread.setDaemon(true);
+            return thread;
         });
     }
 

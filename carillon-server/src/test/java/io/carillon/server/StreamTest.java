@@ -1,7 +1,9 @@
 package io.carillon.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.carillon.server.access.PlaintextApiKey;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,6 +13,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -77,6 +82,85 @@ class StreamTest {
             readUntil(lines, "event: run.ended");
             assertThat(lines.readLine()).contains(run);
         }
+    }
+
+    @Test
+    @Timeout(30)
+    void a_stream_ends_with_an_event_after_its_key_was_revoked() throws Exception {
+        String key = SERVER.createKey("read");
+        try (BufferedReader lines = lines(listen(key))) {
+            readUntil(lines, ":");
+
+            SERVER.delete(
+                            SERVER.bootstrap(),
+                            "/v1/keys/"
+                                    + PlaintextApiKey.parse(key).orElseThrow().id())
+                    .requireStatus(204);
+            long revoked = System.nanoTime();
+
+            readUntil(lines, "event: stream.ended");
+            assertThat(lines.readLine()).contains("no longer valid");
+            assertThat(lines.readLine()).isEmpty();
+            assertThat(lines.readLine()).isNull();
+            assertThat(Duration.ofNanos(System.nanoTime() - revoked)).isLessThan(Duration.ofSeconds(10));
+        }
+    }
+
+    @Test
+    @Timeout(30)
+    void changes_of_keys_are_streamed_to_admins_only() throws Exception {
+        String admin = SERVER.createProject("scopes");
+        String reader = SERVER.createKeyAs(admin, "read");
+        try (BufferedReader byAdmin = lines(listen(admin));
+                BufferedReader byReader = lines(listen(reader))) {
+            readUntil(byAdmin, ":");
+            readUntil(byReader, ":");
+            SERVER.createKeyAs(admin, "read");
+            SERVER.post(admin, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
+                    .requireStatus(201);
+
+            assertThat(readUntil(byReader, "event: run.enqueue")).doesNotContain("key.make");
+            assertThat(readUntil(byAdmin, "event: run.enqueue")).contains("key.make");
+        }
+    }
+
+    @Test
+    @Timeout(30)
+    void a_project_has_a_limited_number_of_streams_and_ended_ones_do_not_count() throws Exception {
+        String key = SERVER.createProject("many");
+        String other = SERVER.createProject("few");
+        List<BufferedReader> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < 20; i++) open.add(lines(listen(key)));
+            HttpResponse<InputStream> refused = listen(key);
+            assertThat(refused.statusCode()).isEqualTo(429);
+            assertThat(refused.headers().firstValue("Retry-After")).isPresent();
+            assertThat(new String(refused.body().readAllBytes(), StandardCharsets.UTF_8))
+                    .contains("quota-exceeded");
+            open.add(lines(listen(other)));
+            open.remove(0).close();
+            await().atMost(Duration.ofSeconds(10)).until(() -> {
+                HttpResponse<InputStream> again = listen(key);
+                open.add(lines(again));
+                return again.statusCode() == 200;
+            });
+        } finally {
+            for (BufferedReader lines : open) lines.close();
+        }
+    }
+
+    @Test
+    void head_is_refused_and_starts_no_stream() {
+        for (int i = 0; i < 25; i++) {
+            RestTestServer.Reply reply = SERVER.sendTo(
+                            SERVER.server().port(), SERVER.bootstrap(), "HEAD", "/v1/stream", null)
+                    .requireStatus(405);
+            assertThat(reply.header("Allow")).contains("GET");
+        }
+    }
+
+    private static BufferedReader lines(HttpResponse<InputStream> response) {
+        return new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8));
     }
 
     private static HttpResponse<InputStream> listen(String key) throws Exception {

@@ -29,7 +29,8 @@ public record ServerConfig(
         Duration auditRetention,
         ProjectRepository.Quota quota,
         WebhookConfig webhooks,
-        AccessConfig access) {
+        AccessConfig access,
+        HttpConfig http) {
     /** The action on the schema before the process starts. */
     public enum SchemaAction {
         AUTO(SchemaMode.AUTO),
@@ -101,7 +102,8 @@ public record ServerConfig(
                 auditKept(settings),
                 quota(settings),
                 WebhookConfig.of(settings),
-                AccessConfig.of(settings, shell));
+                AccessConfig.of(settings, shell),
+                HttpConfig.of(settings));
     }
 
     /** Returns the quota of projects that have none of their own. */

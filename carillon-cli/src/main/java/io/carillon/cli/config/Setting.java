@@ -28,6 +28,11 @@ public enum Setting {
             "[HOST:]PORT",
             "127.0.0.1:8080",
             "Address to listen on. Addresses other than loopback are rejected until an API key was created."),
+    MAX_CONNECTIONS_PER_ADDRESS(
+            "max-connections-per-address",
+            "N",
+            "256",
+            "Maximum number of connections from one client address; 0 for no limit."),
     ROLE(
             "role",
             "api|engine|both",

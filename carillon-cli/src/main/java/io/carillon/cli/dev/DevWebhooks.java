@@ -40,8 +40,9 @@ final class DevWebhooks {
     /** Returns the routes of the echo receiver, which answers with the request and needs no API key. */
     static List<Route> echoRoutes() {
         return Stream.of("GET", "POST", "PUT", "PATCH", "DELETE")
-                .map(method ->
-                        new Route(method, ECHO_PATH, Permission.PUBLIC, java.util.Set.of(), DevWebhooks::echoRequest))
+                .map(method -> new Route(
+                                method, ECHO_PATH, Permission.PUBLIC, java.util.Set.of(), DevWebhooks::echoRequest)
+                        .withMaxBodyBytes(Route.MAX_BODY_BYTES))
                 .toList();
     }
 

@@ -6,6 +6,7 @@ import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.LiveRunEstimates;
 import io.carillon.server.store.ProjectRepository;
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checks the quotas of a project in the transaction that adds to its schedules, runs or bulk actions. Two concurrent
@@ -57,10 +58,13 @@ final class QuotaCheck {
                         >= most) throw exceeded("%d running bulk actions".formatted(most));
     }
 
-    /** Throws a problem with status 429 if one further event stream on this node exceeds the quota. */
-    void checkStreams(RequestExecutor.RequestTransaction transaction, int open) throws SQLException {
-        Integer most = quotaOf(transaction).maxStreams();
-        if (most != null && open >= most) throw exceeded("%d event streams on each node".formatted(most));
+    /** Returns the maximum number of event streams of the project on this node; null if there is none. */
+    @Nullable Integer maxStreams(RequestExecutor.RequestTransaction transaction) throws SQLException {
+        return quotaOf(transaction).maxStreams();
+    }
+
+    static Problem tooManyStreams(int most) {
+        return exceeded("%d event streams on each node".formatted(most));
     }
 
     private static Problem exceeded(String what) {

@@ -3,32 +3,38 @@ package io.carillon.server.api;
 import io.carillon.run.RunId;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.Caller;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
+import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.StreamEventRepository;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the events of a project as server-sent events. One query per second serves all listeners and finds the events
  * of all nodes. An event is a hint to read the current state; a client that was disconnected reads the state itself.
  */
 final class StreamRoutes {
-    /** Each listener occupies a thread. */
-    private static final int MAX_LISTENERS = 40;
+    private static final int MAX_LISTENERS = 400;
 
-    private static final long POLL_MILLIS = 1_000;
+    /** The objects of events that every reader may see. */
+    private static final Set<String> READABLE_OBJECTS = Set.of("run", "schedule", "queue", "bulk");
+
+    private static final byte[] START = "retry: 2000\n\n".getBytes(StandardCharsets.UTF_8);
+    private static final byte[] NOTHING_NEW = ":\n\n".getBytes(StandardCharsets.UTF_8);
 
     /** Sent when events were lost: a client that shows lists reads them again. */
     private static final byte[] EVENTS_LOST = "event: events.lost\ndata: {}\n\n".getBytes(StandardCharsets.UTF_8);
@@ -53,56 +59,86 @@ final class StreamRoutes {
     /** The stream of a project; it exists while the project has listeners. */
     private record SharedStream(ProjectEventStream stream, int listeners) {}
 
+    private record StreamStart(Instant now, @Nullable Integer maxStreams) {}
+
     private ApiResponse stream(ApiRequest request) {
-        SharedStream open = streams.get(request.caller().project());
-        Instant now = executor.read(request, transaction -> {
-            quotaCheck.checkStreams(transaction, open == null ? 0 : open.listeners());
-            return events.now(transaction.session());
-        });
-        return ApiResponse.stream("text/event-stream", out -> {
-            if (!listenerPermits.tryAcquire()) {
-                out.write("retry: 30000\n\n".getBytes(StandardCharsets.UTF_8));
-                return;
-            }
-            String project = request.caller().project();
-            ProjectEventStream stream = Objects.requireNonNull(streams.merge(
-                            project,
-                            new SharedStream(new ProjectEventStream(now), 1),
-                            (there, mine) -> new SharedStream(there.stream(), there.listeners() + 1)))
-                    .stream();
-            try {
-                writeEvents(request, stream, out);
-            } catch (RuntimeException ended) {
-                throw new IOException(ended);
-            } finally {
-                listenerPermits.release();
-                streams.computeIfPresent(
-                        project,
-                        (name, there) -> there.listeners() == 1
-                                ? null
-                                : new SharedStream(there.stream(), there.listeners() - 1));
-            }
-        });
+        String project = request.caller().project();
+        StreamStart start = executor.read(
+                request,
+                transaction -> new StreamStart(events.now(transaction.session()), quotaCheck.maxStreams(transaction)));
+        return ApiResponse.stream("text/event-stream", new StreamListener(request, join(project, start)));
     }
 
-    private void writeEvents(ApiRequest request, ProjectEventStream stream, OutputStream out) throws IOException {
-        ProjectEventStream.EventSource eventSource = source(request);
-        long sent = stream.lastNumber();
-        long end = System.nanoTime() + MAX_DURATION.toNanos();
-        out.write("retry: 2000\n\n".getBytes(StandardCharsets.UTF_8));
-        out.flush();
-        while (System.nanoTime() < end) {
+    private ProjectEventStream join(String project, StreamStart start) {
+        if (!listenerPermits.tryAcquire())
+            throw Problem.of(
+                            503, "unavailable", "This server has its maximum number of event streams. Try again later.")
+                    .withHeader("Retry-After", "30");
+        SharedStream shared = Objects.requireNonNull(streams.merge(
+                project,
+                new SharedStream(new ProjectEventStream(start.now()), 1),
+                (there, mine) -> new SharedStream(there.stream(), there.listeners() + 1)));
+        Integer most = start.maxStreams();
+        if (most == null || shared.listeners() <= most) return shared.stream();
+        leave(project);
+        throw QuotaCheck.tooManyStreams(most);
+    }
+
+    private void leave(String project) {
+        listenerPermits.release();
+        streams.computeIfPresent(
+                project,
+                (name, there) ->
+                        there.listeners() == 1 ? null : new SharedStream(there.stream(), there.listeners() - 1));
+    }
+
+    /** Sends the events of a project to one client. */
+    private final class StreamListener implements ApiResponse.Streaming {
+        private final Caller caller;
+        private final ProjectEventStream stream;
+        private final ProjectEventStream.EventSource eventSource;
+        private final long endNanos = System.nanoTime() + MAX_DURATION.toNanos();
+        private long sent;
+        private boolean started;
+
+        StreamListener(ApiRequest request, ProjectEventStream stream) {
+            this.caller = request.caller();
+            this.stream = stream;
+            this.eventSource = source(request);
+            this.sent = stream.lastNumber();
+        }
+
+        @Override
+        public Optional<byte[]> next() {
+            if (System.nanoTime() >= endNanos) return Optional.empty();
+            if (!started) {
+                started = true;
+                return Optional.of(START);
+            }
             ProjectEventStream.EventBatch news = stream.eventsAfter(sent, eventSource);
             ByteArrayOutputStream text = new ByteArrayOutputStream();
             if (news.lost()) text.writeBytes(EVENTS_LOST);
-            for (ProjectEventStream.NumberedEvent one : news.events()) text.writeBytes(event(one.event()));
+            for (ProjectEventStream.NumberedEvent one : news.events())
+                if (isVisible(caller, one.event().kind())) text.writeBytes(event(one.event()));
             sent = news.lastNumber();
             // Writing a comment fails if the client has closed the connection.
-            if (text.size() == 0) text.writeBytes(":\n\n".getBytes(StandardCharsets.UTF_8));
-            out.write(text.toByteArray());
-            out.flush();
-            if (!pause()) return;
+            if (text.size() == 0) text.writeBytes(NOTHING_NEW);
+            return Optional.of(text.toByteArray());
         }
+
+        @Override
+        public void close() {
+            leave(caller.project());
+        }
+    }
+
+    /**
+     * Returns whether a caller may see events of this kind. Changes of objects that every reader can list are visible
+     * to every reader; all others, such as changes of keys, to admins, who can read the audit log.
+     */
+    private static boolean isVisible(Caller caller, String kind) {
+        String object = kind.substring(0, Math.max(0, kind.indexOf('.')));
+        return READABLE_OBJECTS.contains(object) || caller.hasPermission(Permission.ADMIN);
     }
 
     private ProjectEventStream.EventSource source(ApiRequest apiRequest) {
@@ -123,16 +159,6 @@ final class StreamRoutes {
                                 streamPosition));
             }
         };
-    }
-
-    private static boolean pause() {
-        try {
-            Thread.sleep(POLL_MILLIS);
-            return true;
-        } catch (InterruptedException closing) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 
     private static byte[] event(StreamEventRepository.StreamEvent one) {

@@ -32,10 +32,6 @@ public final class ApiRequest {
         this.caller = caller;
     }
 
-    ApiRequest withCaller(Caller known) {
-        return new ApiRequest(head, body, known);
-    }
-
     public Caller caller() {
         return caller;
     }

@@ -1,9 +1,8 @@
 package io.carillon.server.http;
 
-import java.io.IOException;
-import java.io.OutputStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,10 +18,14 @@ public record ApiResponse(
         @Nullable Streaming stream) {
     private static final String JSON = "application/json";
 
-    /** Writes a response step by step. An {@link IOException} means that the client closed the connection. */
-    @FunctionalInterface
-    public interface Streaming {
-        void writeTo(OutputStream out) throws IOException;
+    /** A response that is sent part by part. Its methods are called by one thread at a time. */
+    public interface Streaming extends AutoCloseable {
+        /** Returns the next part, about a second after the previous one was sent; empty ends the response. */
+        Optional<byte[]> next();
+
+        /** Called once, after the last part or when the client has closed the connection. */
+        @Override
+        void close();
     }
 
     public ApiResponse {
@@ -59,6 +62,11 @@ public record ApiResponse(
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(name, value);
         return new ApiResponse(status, more, body, stream);
+    }
+
+    /** Returns a copy with another stream. */
+    ApiResponse withStream(Streaming other) {
+        return new ApiResponse(status, headers, body, other);
     }
 
     /** Returns a copy with the version of the resource as {@code ETag}, for use in {@code If-Match}. */

@@ -103,6 +103,25 @@ public final class ErrorMapping {
                 .withHeader("Retry-After", "1");
     }
 
+    static Problem projectBusy(int permits) {
+        return Problem.of(
+                        503,
+                        "unavailable",
+                        ("The project has %d requests in progress, its maximum on a server. Nothing was changed. "
+                                        + "Try again later.")
+                                .formatted(permits))
+                .withHeader("Retry-After", "1");
+    }
+
+    static Problem bodiesTooLarge() {
+        return Problem.of(
+                        503,
+                        "unavailable",
+                        "The bodies of all requests in progress use the memory that is meant for them. Nothing was "
+                                + "changed. Try again later, or send less in one request.")
+                .withHeader("Retry-After", "1");
+    }
+
     static Problem internal() {
         return Problem.of(500, "internal", "Internal error. The server log contains the cause under this request id.");
     }

@@ -2,17 +2,16 @@ package io.carillon.server.http;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
-import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
 import org.eclipse.jetty.http.HttpCompliance;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
-import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -25,20 +24,38 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * The Jetty server: passes requests to the {@link RequestDispatcher} and writes its responses. No other
- * class uses Jetty.
+ * The Jetty server: listens, limits connections, and passes each request as an {@link HttpExchange} to the {@link
+ * RequestDispatcher}.
  */
 public final class JettyServer implements AutoCloseable {
     private static final int HEADER_BYTES = 16 * 1024;
     private static final long IDLE_MILLIS = 30_000;
 
     private static final int THREADS = 200;
-
     private final Server server;
+    private final StreamWriters streams;
     private final ServerConnector connector;
 
-    /** Starts to listen; port 0 selects a free port. */
-    public JettyServer(InetAddress address, int port, RequestDispatcher dispatcher) {
+    /**
+     * What clients may use.
+     *
+     * @param connectionsPerAddress the maximum number of connections from one address; 0 means no limit
+     * @param bodyGrace the time that a body may take at any rate; a longer one must keep a minimum rate
+     */
+    public record Limits(int connectionsPerAddress, Duration bodyGrace) {}
+
+    /**
+     * Starts to listen; port 0 selects a free port.
+     *
+     * @param streamThreads send event streams; this server ends them
+     */
+    public JettyServer(
+            InetAddress address,
+            int port,
+            Limits limits,
+            ScheduledExecutorService streamThreads,
+            RequestDispatcher dispatcher) {
+        streams = new StreamWriters(streamThreads);
         QueuedThreadPool threads = new QueuedThreadPool(THREADS, 4, 60_000);
         threads.setName("carillon-http");
         threads.setDaemon(true);
@@ -47,14 +64,16 @@ public final class JettyServer implements AutoCloseable {
         http.setSendServerVersion(false);
         http.setSendDateHeader(true);
         http.setRequestHeaderSize(HEADER_BYTES);
-        // A proxy and a server that disagree about the end of a line can be made to disagree about the end of a request.
+        // A proxy and a server that disagree about the end of a line can be made to disagree about the end of a
+        // request.
         http.setHttpCompliance(HttpCompliance.STRICT);
         connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
         connector.setHost(address.getHostAddress());
         connector.setPort(port);
         connector.setIdleTimeout(IDLE_MILLIS);
+        connector.addBean(new ConnectionLimiter(limits.connectionsPerAddress()));
         server.addConnector(connector);
-        server.setHandler(new RequestHandler(dispatcher));
+        server.setHandler(new RequestHandler(dispatcher, limits, streams));
         server.setErrorHandler(new MalformedRequestHandler());
         server.setStopTimeout(5_000);
         try {
@@ -81,6 +100,7 @@ public final class JettyServer implements AutoCloseable {
     }
 
     private void stop() {
+        streams.close();
         try {
             server.stop();
         } catch (Exception already) {
@@ -90,36 +110,24 @@ public final class JettyServer implements AutoCloseable {
 
     private static final class RequestHandler extends Handler.Abstract {
         private final RequestDispatcher dispatcher;
+        private final Limits limits;
+        private final StreamWriters streams;
 
-        RequestHandler(RequestDispatcher dispatcher) {
+        RequestHandler(RequestDispatcher dispatcher, Limits limits, StreamWriters streams) {
             this.dispatcher = dispatcher;
+            this.limits = limits;
+            this.streams = streams;
         }
 
         @Override
-        public boolean handle(Request request, Response response, Callback callback) throws IOException {
-            ApiResponse apiResponse = dispatcher.dispatch(new RequestDispatcher.RawRequest(
+        public boolean handle(Request request, Response response, Callback callback) {
+            RequestDispatcher.PendingRequest pending = dispatcher.accept(new RequestDispatcher.RawRequest(
                     request.getMethod(),
                     String.valueOf(request.getHttpURI().getPath()),
                     request.getHttpURI().getQuery(),
                     headers(request.getHeaders()),
-                    Request.getRemoteAddr(request),
-                    Content.Source.asInputStream(request)));
-            response.setStatus(apiResponse.status());
-            apiResponse.headers().forEach(response.getHeaders()::put);
-            // Jetty closes the connection when a request is rejected before its body was read; the header says so, so
-            // that the client does not reuse the connection.
-            if (!request.consumeAvailable()) response.getHeaders().put("Connection", "close");
-            ApiResponse.Streaming stream = apiResponse.stream();
-            if (stream == null) {
-                response.write(true, ByteBuffer.wrap(apiResponse.body()), callback);
-                return true;
-            }
-            try (OutputStream out = Content.Sink.asOutputStream(response)) {
-                stream.writeTo(out);
-            } catch (IOException gone) {
-                // The client closed the connection: streams normally end this way.
-            }
-            callback.succeeded();
+                    Request.getRemoteAddr(request)));
+            new HttpExchange(dispatcher, pending, limits, streams, request, response, callback).start();
             return true;
         }
 

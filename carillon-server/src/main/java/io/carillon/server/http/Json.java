@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamLocation;
@@ -22,14 +23,38 @@ import tools.jackson.databind.node.ObjectNode;
 public final class Json {
     static final int DEPTH = 64;
     private static final int MAX_NUMBER_LENGTH = 400;
+    private static final int MAX_NAME_LENGTH = 1_000;
+    /**
+     * More than a payload of the maximum size can have. A tree of tokens needs many times the memory of its text:
+     * without this limit, 2 MiB of brackets become more than 100 MiB.
+     */
+    static final int MAX_TOKENS = 300_000;
+    /** The memory that a token of a tree uses, on average over the most wasteful documents. */
+    private static final long BYTES_PER_TOKEN = 64;
+    /** The trees of smaller bodies are not counted: those of all requests in progress together are small. */
+    private static final int MIN_COUNTED_BODY = 8 * 1024;
+
+    private static final String LIMITS =
+            ("a part is too large. Allowed are %d levels, %d values, names and brackets, %d characters in a number"
+                            + " and %d in a name")
+                    .formatted(DEPTH, MAX_TOKENS, MAX_NUMBER_LENGTH, MAX_NAME_LENGTH);
+
+    private static final StreamReadConstraints CONSTRAINTS = StreamReadConstraints.builder()
+            .maxNestingDepth(DEPTH)
+            .maxNumberLength(MAX_NUMBER_LENGTH)
+            .maxNameLength(MAX_NAME_LENGTH)
+            .maxStringLength(Route.MAX_BODY_BYTES)
+            .maxTokenCount(MAX_TOKENS)
+            .build();
+
+    /** Counts tokens without keeping anything. */
+    private static final JsonMapper COUNTER = JsonMapper.builder(
+                    JsonFactory.builder().streamReadConstraints(CONSTRAINTS).build())
+            .build();
 
     private static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
                     .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                    .streamReadConstraints(StreamReadConstraints.builder()
-                            .maxNestingDepth(DEPTH)
-                            .maxNumberLength(MAX_NUMBER_LENGTH)
-                            .maxNameLength(1_000)
-                            .build())
+                    .streamReadConstraints(CONSTRAINTS)
                     .build())
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -45,7 +70,7 @@ public final class Json {
         } catch (JacksonException failure) {
             throw malformed(parserMessage(failure));
         } catch (StackOverflowError | NumberFormatException | ArithmeticException odd) {
-            throw malformed("a part is too large or nested too deeply.");
+            throw malformed(LIMITS + ".");
         }
         if (!(tree instanceof ObjectNode object)) throw malformed("it is not an object.");
         findUnstorableText(object, "").ifPresent(pointer -> {
@@ -59,10 +84,22 @@ public final class Json {
         return object;
     }
 
+    /** Returns the memory that the tree of a body needs, about; less if the parser will reject the body. */
+    static long treeBytes(byte[] body) {
+        if (body.length < MIN_COUNTED_BODY) return 0;
+        long tokens = 0;
+        try (JsonParser parser = COUNTER.createParser(body)) {
+            while (parser.nextToken() != null) tokens++;
+        } catch (JacksonException malformed) {
+            // The tree ends at the same place.
+        }
+        return tokens * BYTES_PER_TOKEN;
+    }
+
     /** Returns the parser's message, unless it mentions parser settings, which mean nothing to callers. */
     private static String parserMessage(JacksonException failure) {
         String said = TextCleaner.clean(failure.getOriginalMessage(), 300);
-        String what = said.contains("`") ? "a part is too large or nested too deeply" : said;
+        String what = said.contains("`") ? LIMITS : said;
         TokenStreamLocation at = failure.getLocation();
         return at == null ? what : "%s (line %d, column %d)".formatted(what, at.getLineNr(), at.getColumnNr());
     }

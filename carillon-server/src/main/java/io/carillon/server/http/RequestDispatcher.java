@@ -4,9 +4,6 @@ import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.PublicId;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.internal.value.Uuid7;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -15,37 +12,42 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles one request: finds the route, identifies the caller, checks the permission, reads the body and runs the
- * action. Every failure becomes a problem response.
+ * Handles one request in two steps. The first finds the route, identifies the caller and checks the permission; the
+ * second has the body and runs the action. The body arrives between the two. Every failure becomes a problem response.
  */
 public final class RequestDispatcher {
     private static final Logger log = LoggerFactory.getLogger(RequestDispatcher.class);
     private static final Logger accessLog = LoggerFactory.getLogger("io.carillon.server.access");
     private static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9._-]{1,100}");
-    /**
-     * Fewer than the threads of the HTTP server: when all these requests wait for a database that does not answer,
-     * threads are left to answer further requests with 503.
-     */
-    private static final int MAX_CONCURRENT_REQUESTS = 120;
+    /** Of a body that is too long, so much is read. A longer one is rejected unread. */
+    static final long MAX_READ_BYTES = 4L * Route.MAX_BODY_BYTES;
 
-    private static final Duration MAX_BODY_READ_TIME = Duration.ofSeconds(20);
     static final String REQUEST_ID_HEADER = "X-Request-Id";
 
-    /** A request as the HTTP server received it. */
+    /** A request as the HTTP server received it, without its body. */
     record RawRequest(
-            String method,
-            String path,
-            @Nullable String query,
-            Map<String, String> headers,
-            String remoteAddress,
-            InputStream body) {}
+            String method, String path, @Nullable String query, Map<String, String> headers, String remoteAddress) {
+        String header(String name) {
+            return headers.getOrDefault(name, "");
+        }
+
+        long declaredLength() {
+            String length = header("content-length");
+            if (length.isEmpty()) return 0;
+            return length.matches("[0-9]{1,18}") ? Long.parseLong(length) : Long.MAX_VALUE;
+        }
+
+        boolean hasBody() {
+            return declaredLength() > 0 || headers.containsKey("transfer-encoding");
+        }
+    }
 
     /** A completed request, for meters. It contains no text from the caller: {@code path} is the path of the route. */
     public record CompletedRequest(String method, String path, int status, Duration took) {}
@@ -56,78 +58,167 @@ public final class RequestDispatcher {
         void onCompleted(CompletedRequest request);
     }
 
+    /** A request after the first step: either refused, or waiting for its body. */
+    static final class PendingRequest {
+        private final RawRequest raw;
+        private final String requestId;
+        private final long beganNanos = System.nanoTime();
+        private String path = "unknown";
+        private Caller caller = Caller.anonymous();
+        private ApiRequest.@Nullable Head head;
+        private @Nullable ApiResponse refusal;
+
+        PendingRequest(RawRequest raw) {
+            this.raw = raw;
+            this.requestId = requestId(raw);
+        }
+
+        /** Returns the response of a request that was refused; null if it waits for its body. */
+        @Nullable
+        ApiResponse refusal() {
+            return refusal;
+        }
+
+        boolean hasBody() {
+            return raw.hasBody();
+        }
+
+        int maxBodyBytes() {
+            return requireHead().route().maxBodyBytes();
+        }
+
+        private ApiRequest.Head requireHead() {
+            if (head == null) throw new IllegalStateException("the request has no route");
+            return head;
+        }
+    }
+
     private final Router router;
     private final Authenticator authenticator;
-    private final int maxBodyBytes;
     private final CompletionListener completionListener;
-    private final Semaphore requestPermits = new Semaphore(MAX_CONCURRENT_REQUESTS);
+    private final RequestPermits permits = new RequestPermits();
+    private final MemoryBudget memory = MemoryBudget.ofHeap();
 
-    public RequestDispatcher(
-            Router router, Authenticator authenticator, int longestBody, CompletionListener completionListener) {
+    public RequestDispatcher(Router router, Authenticator authenticator, CompletionListener completionListener) {
         this.router = router;
         this.authenticator = authenticator;
-        this.maxBodyBytes = longestBody;
         this.completionListener = completionListener;
     }
 
-    ApiResponse dispatch(RawRequest request) {
-        long began = System.nanoTime();
-        String requestId = requestId(request);
-        RequestState state = new RequestState();
-        ApiResponse response = respond(request, requestId, state)
-                .withHeader(REQUEST_ID_HEADER, requestId)
-                .withHeader("X-Content-Type-Options", "nosniff")
-                .withHeader("Cache-Control", "no-store");
-        Duration took = Duration.ofNanos(System.nanoTime() - began);
-        logAndReport(request, requestId, state, response, took);
-        return response;
+    /** Returns the memory that bodies may use. */
+    MemoryBudget memory() {
+        return memory;
     }
 
-    private static final class RequestState {
-        String path = "unknown";
-        Caller caller = Caller.anonymous();
-    }
-
-    private ApiResponse respond(RawRequest request, String requestId, RequestState state) {
+    /** Finds the route, identifies the caller and checks everything that does not need the body. */
+    PendingRequest accept(RawRequest raw) {
+        PendingRequest pending = new PendingRequest(raw);
         try {
-            return authorizeAndInvoke(request, requestId, state);
+            pending.head = authorizedHead(pending);
         } catch (RuntimeException | StackOverflowError failure) {
-            Problem problem = ErrorMapping.toProblem(failure);
-            if (problem.status() >= 500)
-                log.warn("request failed request={} path={} code={}", requestId, state.path, problem.code(), failure);
-            return problem.toResponse(requestId);
+            pending.refusal = refuse(pending, failure);
+        }
+        return pending;
+    }
+
+    /** Runs the action of an accepted request. */
+    ApiResponse execute(PendingRequest pending, byte[] body, MemoryBudget.Reservation reservation) {
+        try {
+            reservation.add(Json.treeBytes(body));
+            return complete(pending, invoke(pending, new ApiRequest(pending.requireHead(), body, pending.caller)));
+        } catch (RuntimeException | StackOverflowError failure) {
+            return refuse(pending, failure);
         }
     }
 
-    private ApiResponse authorizeAndInvoke(RawRequest request, String requestId, RequestState state) {
-        String method = request.method().equals("HEAD") ? "GET" : request.method();
-        Router.RouteMatch routeMatch = router.find(method, decodedSegments(request.path()));
-        Route route = routeMatch.route();
-        state.path = route.path();
+    /** Returns the response to a request that failed. */
+    ApiResponse refuse(PendingRequest pending, Throwable failure) {
+        Problem problem = ErrorMapping.toProblem(failure);
+        if (problem.status() >= 500)
+            log.warn(
+                    "request failed request={} path={} code={}",
+                    pending.requestId,
+                    pending.path,
+                    problem.code(),
+                    failure);
+        return complete(pending, problem.toResponse(pending.requestId));
+    }
+
+    private ApiRequest.Head authorizedHead(PendingRequest pending) {
+        RawRequest raw = pending.raw;
+        String method = raw.method().equals("HEAD") ? "GET" : raw.method();
+        Router.RouteMatch match = router.find(method, decodedSegments(raw.path()));
+        Route route = match.route();
+        pending.path = route.path();
+        refuseUnexpectedBody(raw, route);
         ApiRequest.Head head = new ApiRequest.Head(
                 route,
-                routeMatch.pathValues(),
-                parseQuery(request.query()),
-                request.headers(),
-                requestId,
-                request.remoteAddress());
-        if (route.permission() == Permission.PUBLIC) return invokeRoute(head, request, state);
-        if (!requestPermits.tryAcquire()) throw ErrorMapping.busy();
+                match.pathValues(),
+                parseQuery(raw.query()),
+                raw.headers(),
+                pending.requestId,
+                raw.remoteAddress());
+        if (route.permission() != Permission.PUBLIC) {
+            RequestPermits.Permit permit = permits.toIdentify();
+            try {
+                pending.caller = identify(head);
+            } finally {
+                permit.release();
+            }
+        }
+        refuseUnknownParameters(head);
+        if (raw.declaredLength() > MAX_READ_BYTES) throw BodyReader.tooLarge(route.maxBodyBytes());
+        return head;
+    }
+
+    private Caller identify(ApiRequest.Head head) {
+        Caller caller = authenticator.identify(new ApiRequest(head, new byte[0], Caller.anonymous()));
+        ApiRequest identified = new ApiRequest(head, new byte[0], caller);
+        return reportForbidden(identified, () -> {
+            caller.requireAllowed(head.route());
+            return caller;
+        });
+    }
+
+    private <T> T reportForbidden(ApiRequest request, Supplier<T> step) {
         try {
-            state.caller = authenticator.identify(new ApiRequest(head, new byte[0], Caller.anonymous()));
-            state.caller.requireAllowed(route);
-            return invokeRoute(head, request, state);
+            return step.get();
         } catch (Problem problem) {
-            if (problem.status() == 403) authenticator.onForbidden(new ApiRequest(head, new byte[0], state.caller));
+            if (problem.status() == 403) authenticator.onForbidden(request);
             throw problem;
-        } finally {
-            requestPermits.release();
         }
     }
 
-    private ApiResponse invokeRoute(ApiRequest.Head head, RawRequest request, RequestState state) {
-        refuseUnknownParameters(head);
-        return head.route().action().handle(new ApiRequest(head, readBody(request), state.caller));
+    private ApiResponse invoke(PendingRequest pending, ApiRequest request) {
+        ApiResponse response;
+        RequestPermits.Permit permit = permit(request);
+        try {
+            response = reportForbidden(request, () -> request.route().action().handle(request));
+        } finally {
+            permit.release();
+        }
+        ApiResponse.Streaming stream = response.stream();
+        if (stream == null) return response;
+        if (pending.raw.method().equals("HEAD")) {
+            stream.close();
+            throw Problem.of(405, "method-not-allowed", "This path does not support HEAD. Allowed: GET.")
+                    .withHeader("Allow", "GET");
+        }
+        ApiRequest.Head head = pending.requireHead();
+        return response.withStream(new AuthenticatedStream(stream, () -> identify(head)));
+    }
+
+    /** Public GET routes need no permit: they answer from memory, or bound their own use of the database. */
+    private RequestPermits.Permit permit(ApiRequest request) {
+        Route route = request.route();
+        if (route.permission() != Permission.PUBLIC)
+            return permits.forProject(request.caller().project());
+        return route.method().equals("GET") ? () -> {} : permits.forPublic();
+    }
+
+    private static void refuseUnexpectedBody(RawRequest raw, Route route) {
+        if (route.maxBodyBytes() == 0 && raw.hasBody())
+            throw Problem.of(400, "unexpected-body", "This operation has no body. Leave it out.");
     }
 
     private static void refuseUnknownParameters(ApiRequest.Head head) {
@@ -138,39 +229,6 @@ public final class RequestDispatcher {
                                 TextCleaner.clean(name, 100),
                                 "Allowed parameters: "
                                         + new java.util.TreeSet<>(head.route().queryParameters()) + ".");
-    }
-
-    /**
-     * Reads the body within {@link #MAX_BODY_READ_TIME}, because a slow client blocks a thread. Reads up to four times
-     * the maximum size and discards the rest, so that a client that sends too much can still read the response.
-     */
-    private byte[] readBody(RawRequest request) {
-        long end = System.nanoTime() + MAX_BODY_READ_TIME.toNanos();
-        ByteArrayOutputStream body = new ByteArrayOutputStream();
-        byte[] part = new byte[8_192];
-        long total = 0;
-        try {
-            for (int read = request.body().read(part);
-                    read >= 0 && total <= 4L * maxBodyBytes;
-                    read = request.body().read(part)) {
-                total += read;
-                if (total <= maxBodyBytes) body.write(part, 0, read);
-                if (System.nanoTime() > end)
-                    throw Problem.of(
-                            400,
-                            "body-incomplete",
-                            "The body did not arrive within %d seconds. Send it again."
-                                    .formatted(MAX_BODY_READ_TIME.toSeconds()));
-            }
-        } catch (IOException broken) {
-            throw Problem.of(400, "body-incomplete", "The body ended before it was complete. Send it again.");
-        }
-        if (total > maxBodyBytes)
-            throw Problem.of(
-                    413,
-                    "body-too-large",
-                    "The body must have at most %d bytes. Send less in one request.".formatted(maxBodyBytes));
-        return body.toByteArray();
     }
 
     private static List<String> decodedSegments(String path) {
@@ -208,23 +266,28 @@ public final class RequestDispatcher {
         return REQUEST_ID.matcher(given).matches() ? given : PublicId.format("req", Uuid7.next());
     }
 
-    private void logAndReport(
-            RawRequest request, String requestId, RequestState state, ApiResponse response, Duration took) {
-        String method = request.method().matches("[A-Z]{1,10}") ? request.method() : "OTHER";
-        completionListener.onCompleted(new CompletedRequest(method, state.path, response.status(), took));
+    private ApiResponse complete(PendingRequest pending, ApiResponse response) {
+        ApiResponse complete = response.withHeader(REQUEST_ID_HEADER, pending.requestId)
+                .withHeader("X-Content-Type-Options", "nosniff")
+                .withHeader("Cache-Control", "no-store");
+        RawRequest raw = pending.raw;
+        Duration took = Duration.ofNanos(System.nanoTime() - pending.beganNanos);
+        String method = raw.method().matches("[A-Z]{1,10}") ? raw.method() : "OTHER";
+        completionListener.onCompleted(new CompletedRequest(method, pending.path, response.status(), took));
         // The path of the route, not of the caller: a URL may contain a secret, which must not get into the log.
-        boolean routine = state.path.endsWith("z") || state.path.equals("/metrics");
-        if (routine) accessLog.debug("{} {} {} {}ms", method, state.path, response.status(), took.toMillis());
+        boolean routine = pending.path.endsWith("z") || pending.path.equals("/metrics");
+        if (routine) accessLog.debug("{} {} {} {}ms", method, pending.path, response.status(), took.toMillis());
         else
             accessLog.info(
                     "{} {} {} {}ms request={} project={} actor={} from={}",
                     method,
-                    state.path,
+                    pending.path,
                     response.status(),
                     took.toMillis(),
-                    requestId,
-                    state.caller.project(),
-                    ControlCharacters.escape(state.caller.actor()),
-                    request.remoteAddress());
+                    pending.requestId,
+                    pending.caller.project(),
+                    ControlCharacters.escape(pending.caller.actor()),
+                    raw.remoteAddress());
+        return complete;
     }
 }

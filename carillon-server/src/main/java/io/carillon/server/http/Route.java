@@ -8,10 +8,23 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * One operation of the API: method, path, required permission, accepted query parameters and action. A path consists of
- * literal segments and {@code {name}} segments. A request with any other query parameter is rejected.
+ * One operation of the API: method, path, required permission, accepted query parameters, maximum length of the body
+ * and action. A path consists of literal segments and {@code {name}} segments. A request with any other query
+ * parameter, or with a longer body, is rejected.
  */
-public record Route(String method, String path, Permission permission, Set<String> queryParameters, Action action) {
+public record Route(
+        String method,
+        String path,
+        Permission permission,
+        Set<String> queryParameters,
+        int maxBodyBytes,
+        Action action) {
+    /** Large enough for a batch of small payloads, or for one payload of the maximum size with its surrounding JSON. */
+    public static final int MAX_BODY_BYTES = 2 * 1024 * 1024;
+    /** The default of public routes: their callers are unknown and have no quota. */
+    private static final int MAX_PUBLIC_BODY_BYTES = 8 * 1024;
+
+    private static final Set<String> METHODS_WITH_BODY = Set.of("PUT", "POST", "PATCH");
     private static final Pattern SEGMENT = Pattern.compile("[a-z0-9._:-]+|\\{[a-z]+}");
     private static final Set<String> METHODS = Set.of("GET", "PUT", "POST", "PATCH", "DELETE");
 
@@ -33,6 +46,16 @@ public record Route(String method, String path, Permission permission, Set<Strin
             throw new IllegalArgumentException("invalid route path \"" + path + "\"");
     }
 
+    /** Creates a route with the default length of the body, which is none for GET and DELETE. */
+    public Route(String method, String path, Permission permission, Set<String> queryParameters, Action action) {
+        this(method, path, permission, queryParameters, defaultBodyBytes(method, permission), action);
+    }
+
+    private static int defaultBodyBytes(String method, Permission permission) {
+        if (!METHODS_WITH_BODY.contains(method)) return 0;
+        return permission == Permission.PUBLIC ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
+    }
+
     public static Route get(String path, Permission permission, Action action) {
         return new Route("GET", path, permission, Set.of(), action);
     }
@@ -51,7 +74,12 @@ public record Route(String method, String path, Permission permission, Set<Strin
 
     /** Returns a copy that accepts these query parameters. */
     public Route withQuery(String... parameters) {
-        return new Route(method, path, permission, Set.of(parameters), action);
+        return new Route(method, path, permission, Set.of(parameters), maxBodyBytes, action);
+    }
+
+    /** Returns a copy that accepts a body of up to so many bytes; 0 means that a body is rejected. */
+    public Route withMaxBodyBytes(int bytes) {
+        return new Route(method, path, permission, queryParameters, bytes, action);
     }
 
     /** Returns the values of the {@code {name}} segments if the path matches this route, otherwise empty. */
