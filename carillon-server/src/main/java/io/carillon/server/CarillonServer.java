@@ -11,6 +11,10 @@ import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.api.Api;
 import io.carillon.server.api.BulkWorker;
 import io.carillon.server.api.ServerContext;
+import io.carillon.server.browser.AllowedHosts;
+import io.carillon.server.browser.SessionAuthenticator;
+import io.carillon.server.browser.SessionCookies;
+import io.carillon.server.browser.SessionRoutes;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Caller;
 import io.carillon.server.http.Cursors;
@@ -87,7 +91,11 @@ public final class CarillonServer implements AutoCloseable {
                 new LeakedKeys(transactions, keys, context.repositories().audit(), guesses);
         Api.Settings settings =
                 new Api.Settings(builder.registry::scrape, version(), builder.quota, builder.maxKeyLifetime);
+        AllowedHosts hosts = new AllowedHosts(builder.listenHost, builder.allowedHosts);
+        SessionCookies cookies = new SessionCookies(projects.getOrCreateSecret("session"));
         List<Route> routes = new ArrayList<>(Api.routes(context, settings, bulk, leakedKeys));
+        routes.addAll(
+                new SessionRoutes(cookies, transactions, context.repositories().audit()).routes());
         routes.addAll(builder.extraRoutes);
         router = new Router(routes);
         Double rate = builder.quota.requestsPerSecond();
@@ -97,7 +105,8 @@ public final class CarillonServer implements AutoCloseable {
                 keys, projects, rate == null ? Double.MAX_VALUE : rate, builder.tokenVerifier, guesses, denials);
         RequestDispatcher dispatcher = new RequestDispatcher(
                 router,
-                authenticator,
+                new SessionAuthenticator(authenticator, cookies, hosts, transactions::now),
+                hosts,
                 request -> Timer.builder("carillon.http.requests")
                         .tags(
                                 "method",

@@ -24,7 +24,9 @@ public final class ServerBuilder {
     final Carillon carillon;
     final DataSource dataSource;
     InetAddress address = InetAddress.getLoopbackAddress();
+    String listenHost = "localhost";
     int port = 8080;
+    List<String> allowedHosts = List.of();
     int maxConnectionsPerAddress = DEFAULT_CONNECTIONS_PER_ADDRESS;
     Duration bodyGrace = Duration.ofSeconds(5);
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -55,7 +57,18 @@ public final class ServerBuilder {
                     "Unknown listen address \"%s\". Use an IP address or a host name of this machine.".formatted(host),
                     unknown);
         }
+        this.listenHost = host;
         this.port = port;
+        return this;
+    }
+
+    /**
+     * Sets further host names that the server answers for, without a port; {@code *} allows all. Default: none. IP
+     * addresses, {@code localhost} and the host of {@link #listen} are always allowed. A request for another name gets
+     * status 421.
+     */
+    public ServerBuilder allowedHosts(List<String> names) {
+        this.allowedHosts = List.copyOf(names);
         return this;
     }
 

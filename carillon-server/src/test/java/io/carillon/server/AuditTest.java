@@ -26,8 +26,9 @@ class AuditTest {
                 OpenApiDescription.instance().operations()) {
             if (operation.method().equals("GET")) continue;
             String id = operation.node().path("operationId").stringValue("");
-            // The first operation only reads; the other succeeds even if there is nothing to revoke.
-            if (id.equals("previewSchedule") || id.equals("revokeKeyByValue")) continue;
+            // The first operation only reads; the second succeeds even if there is nothing to revoke. SessionsTest
+            // checks the end of a session, which no input makes invalid.
+            if (List.of("previewSchedule", "revokeKeyByValue", "endSession").contains(id)) continue;
             SERVER.post(key, "/v1/secrets", "{\"name\":\"one\"}");
             SERVER.put(key, "/v1/schedules/one", "{\"when\":{\"cron\":\"0 2 * * *\"},\"target\":{\"handler\":\"a\"}}");
             SERVER.put(key, "/v1/queues/one/limits", "{}");

@@ -88,8 +88,11 @@ class StreamTest {
     @Timeout(30)
     void a_stream_ends_with_an_event_after_its_key_was_revoked() throws Exception {
         String key = SERVER.createKey("read");
-        try (BufferedReader lines = lines(listen(key))) {
-            readUntil(lines, ":");
+        String session = cookieOf(key);
+        try (BufferedReader byKey = lines(listen(key));
+                BufferedReader byCookie = lines(listen("Cookie", session))) {
+            readUntil(byKey, ":");
+            readUntil(byCookie, ":");
 
             SERVER.delete(
                             SERVER.bootstrap(),
@@ -98,10 +101,12 @@ class StreamTest {
                     .requireStatus(204);
             long revoked = System.nanoTime();
 
-            readUntil(lines, "event: stream.ended");
-            assertThat(lines.readLine()).contains("no longer valid");
-            assertThat(lines.readLine()).isEmpty();
-            assertThat(lines.readLine()).isNull();
+            for (BufferedReader lines : List.of(byKey, byCookie)) {
+                readUntil(lines, "event: stream.ended");
+                assertThat(lines.readLine()).contains("no longer valid");
+                assertThat(lines.readLine()).isEmpty();
+                assertThat(lines.readLine()).isNull();
+            }
             assertThat(Duration.ofNanos(System.nanoTime() - revoked)).isLessThan(Duration.ofSeconds(10));
         }
     }
@@ -159,16 +164,28 @@ class StreamTest {
         }
     }
 
+    private static String cookieOf(String key) {
+        return SERVER.post(key, "/v1/session", null)
+                .requireStatus(201)
+                .header("Set-Cookie")
+                .orElseThrow()
+                .split(";", 2)[0];
+    }
+
     private static BufferedReader lines(HttpResponse<InputStream> response) {
         return new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8));
     }
 
     private static HttpResponse<InputStream> listen(String key) throws Exception {
+        return listen("Authorization", "Bearer " + key);
+    }
+
+    private static HttpResponse<InputStream> listen(String header, String value) throws Exception {
         return HttpClient.newHttpClient()
                 .send(
                         HttpRequest.newBuilder(URI.create(
                                         "http://127.0.0.1:" + SERVER.server().port() + "/v1/stream"))
-                                .header("Authorization", "Bearer " + key)
+                                .header(header, value)
                                 .build(),
                         HttpResponse.BodyHandlers.ofInputStream());
     }

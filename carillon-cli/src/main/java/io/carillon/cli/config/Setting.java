@@ -28,6 +28,12 @@ public enum Setting {
             "[HOST:]PORT",
             "127.0.0.1:8080",
             "Address to listen on. Addresses other than loopback are rejected until an API key was created."),
+    ALLOWED_HOSTS(
+            "allowed-hosts",
+            "LIST",
+            "",
+            "Host names that the server answers for, besides localhost and IP addresses, separated by commas; * allows "
+                    + "all."),
     MAX_CONNECTIONS_PER_ADDRESS(
             "max-connections-per-address",
             "N",

@@ -119,6 +119,7 @@ public final class ServerProcess {
                 .webhooks(webhooks)
                 .quota(config.quota())
                 .auditRetention(config.auditRetention())
+                .allowedHosts(config.http().allowedHosts())
                 .maxConnectionsPerAddress(config.http().maxConnectionsPerAddress())
                 .requireRowSecurity(config.access().requireRowSecurity())
                 // Standard output of a server is often kept in a log that more people read than may use the key.

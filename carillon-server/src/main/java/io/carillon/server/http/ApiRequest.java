@@ -3,7 +3,9 @@ package io.carillon.server.http;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.SpellingSuggester;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -30,6 +32,17 @@ public final class ApiRequest {
         this.head = head;
         this.body = body;
         this.caller = caller;
+    }
+
+    /** Returns a copy with another value of a header. */
+    public ApiRequest withHeader(String name, String value) {
+        Map<String, String> headers = new HashMap<>(head.headers());
+        headers.put(name.toLowerCase(Locale.ROOT), value);
+        return new ApiRequest(
+                new Head(
+                        head.route(), head.pathValues(), head.query(), headers, head.requestId(), head.remoteAddress()),
+                body,
+                caller);
     }
 
     public Caller caller() {
@@ -78,7 +91,7 @@ public final class ApiRequest {
     }
 
     public Optional<String> header(String name) {
-        return Optional.ofNullable(head.headers().get(name.toLowerCase(java.util.Locale.ROOT)));
+        return Optional.ofNullable(head.headers().get(name.toLowerCase(Locale.ROOT)));
     }
 
     public Optional<String> query(String name) {
@@ -127,7 +140,7 @@ public final class ApiRequest {
 
     /** Parses the body, which must be a JSON object, and returns its fields. */
     public JsonFields fields() {
-        String type = header("Content-Type").orElse("").toLowerCase(java.util.Locale.ROOT);
+        String type = header("Content-Type").orElse("").toLowerCase(Locale.ROOT);
         if (!type.equals("application/json") && !type.startsWith("application/json;"))
             throw Problem.of(415, "unsupported-media-type", "Content-Type must be application/json.");
         return new JsonFields(Json.parseObject(body), "");

@@ -18,6 +18,24 @@ public record ApiResponse(
         @Nullable Streaming stream) {
     private static final String JSON = "application/json";
 
+    /**
+     * Headers of every response. A browser must not guess types, show a response in a frame, load anything that a
+     * response names, or tell other sites where it was.
+     */
+    private static final Map<String, String> SECURITY_HEADERS = Map.of(
+            "X-Content-Type-Options",
+            "nosniff",
+            "Content-Security-Policy",
+            "default-src 'none'; frame-ancestors 'none'",
+            "X-Frame-Options",
+            "DENY",
+            "Referrer-Policy",
+            "no-referrer",
+            "Cross-Origin-Resource-Policy",
+            "same-origin",
+            "Cache-Control",
+            "no-store");
+
     /** A response that is sent part by part. Its methods are called by one thread at a time. */
     public interface Streaming extends AutoCloseable {
         /** Returns the next part, about a second after the previous one was sent; empty ends the response. */
@@ -61,6 +79,13 @@ public record ApiResponse(
     public ApiResponse withHeader(String name, String value) {
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(name, value);
+        return new ApiResponse(status, more, body, stream);
+    }
+
+    /** Returns a copy with the headers that protect browsers, unless the route has set them. */
+    ApiResponse withSecurityHeaders() {
+        Map<String, String> more = new LinkedHashMap<>(SECURITY_HEADERS);
+        more.putAll(headers);
         return new ApiResponse(status, more, body, stream);
     }
 

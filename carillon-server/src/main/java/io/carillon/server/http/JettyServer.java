@@ -159,7 +159,7 @@ public final class JettyServer implements AutoCloseable {
                             status,
                             "malformed-request",
                             "The request is not valid HTTP/1.1, or its URL or headers are too long.");
-            ApiResponse apiResponse = problem.toResponse("none");
+            ApiResponse apiResponse = problem.toResponse("none").withSecurityHeaders();
             response.setStatus(status);
             apiResponse.headers().forEach(response.getHeaders()::put);
             // Jetty closes the connection after such a request; the client must not reuse it.

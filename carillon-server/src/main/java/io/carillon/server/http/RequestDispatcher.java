@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -95,13 +96,24 @@ public final class RequestDispatcher {
 
     private final Router router;
     private final Authenticator authenticator;
+    private final Predicate<String> hostAllowed;
     private final CompletionListener completionListener;
     private final RequestPermits permits = new RequestPermits();
     private final MemoryBudget memory = MemoryBudget.ofHeap();
 
-    public RequestDispatcher(Router router, Authenticator authenticator, CompletionListener completionListener) {
+    /**
+     * Creates a dispatcher.
+     *
+     * @param hostAllowed whether the server answers requests with this {@code Host} header
+     */
+    public RequestDispatcher(
+            Router router,
+            Authenticator authenticator,
+            Predicate<String> hostAllowed,
+            CompletionListener completionListener) {
         this.router = router;
         this.authenticator = authenticator;
+        this.hostAllowed = hostAllowed;
         this.completionListener = completionListener;
     }
 
@@ -150,6 +162,7 @@ public final class RequestDispatcher {
         Router.RouteMatch match = router.find(method, decodedSegments(raw.path()));
         Route route = match.route();
         pending.path = route.path();
+        refuseUnknownHost(raw, route);
         refuseUnexpectedBody(raw, route);
         ApiRequest.Head head = new ApiRequest.Head(
                 route,
@@ -216,6 +229,20 @@ public final class RequestDispatcher {
         return route.method().equals("GET") ? () -> {} : permits.forPublic();
     }
 
+    /**
+     * Refuses names that the operator did not allow: a web page whose name was pointed to this server (DNS rebinding)
+     * could otherwise send requests that a browser takes for its own. Health checks use any name.
+     */
+    private void refuseUnknownHost(RawRequest raw, Route route) {
+        boolean health = route.path().equals("/healthz") || route.path().equals("/readyz");
+        if (!health && !hostAllowed.test(raw.header("host")))
+            throw Problem.of(
+                    421,
+                    "misdirected-request",
+                    "This server does not answer for the host name of the request. Use its IP address or localhost, or "
+                            + "add the name to the setting allowed-hosts.");
+    }
+
     private static void refuseUnexpectedBody(RawRequest raw, Route route) {
         if (route.maxBodyBytes() == 0 && raw.hasBody())
             throw Problem.of(400, "unexpected-body", "This operation has no body. Leave it out.");
@@ -267,9 +294,8 @@ public final class RequestDispatcher {
     }
 
     private ApiResponse complete(PendingRequest pending, ApiResponse response) {
-        ApiResponse complete = response.withHeader(REQUEST_ID_HEADER, pending.requestId)
-                .withHeader("X-Content-Type-Options", "nosniff")
-                .withHeader("Cache-Control", "no-store");
+        ApiResponse complete =
+                response.withHeader(REQUEST_ID_HEADER, pending.requestId).withSecurityHeaders();
         RawRequest raw = pending.raw;
         Duration took = Duration.ofNanos(System.nanoTime() - pending.beganNanos);
         String method = raw.method().matches("[A-Z]{1,10}") ? raw.method() : "OTHER";

@@ -43,6 +43,7 @@ public final class SampleRequests {
                             + "\"payload\":{\"a\":1}}"),
             Map.entry("makeSecret", "{\"name\":\"sample\",\"value\":\"Bearer 1\"}"),
             Map.entry("rotateSecret", "{\"overlap\":\"1h\"}"),
+            Map.entry("startSession", "{}"),
             Map.entry("reEncryptSecrets", "{\"after\":\"a/b\"}"));
 
     private SampleRequests() {}
