@@ -190,12 +190,14 @@ class StreamTest {
                         HttpResponse.BodyHandlers.ofInputStream());
     }
 
+    /** A stream sends at least a comment every second, so the loop ends. */
     private static String readUntil(BufferedReader lines, String wanted) throws IOException {
         StringBuilder heard = new StringBuilder();
-        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        long end = System.nanoTime() + Duration.ofSeconds(25).toNanos();
+        for (String line = lines.readLine(); line != null && System.nanoTime() < end; line = lines.readLine()) {
             heard.append(line).append('\n');
             if (line.equals(wanted)) return heard.toString();
         }
-        throw new AssertionError("the stream ended: " + heard);
+        throw new AssertionError("the stream did not send " + wanted + ": " + heard);
     }
 }
