@@ -67,7 +67,9 @@ public final class Schedules {
     }
 
     <T> ScheduleDefinition define(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
-        return define(name, when, Target.handler(type.name()), runFactory.encode(type, payload), options);
+        Payload encoded = runFactory.encode(type, payload);
+        String queue = runFactory.checkedQueue(type, payload, options.queue());
+        return define(name, when, Target.handler(type.name()), encoded, queue == null ? options : options.queue(queue));
     }
 
     private ScheduleDefinition define(String name, When when, Target target, Payload encoded, ScheduleOptions options) {

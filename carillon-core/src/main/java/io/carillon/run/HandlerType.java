@@ -5,6 +5,7 @@ import io.carillon.ErrorCode;
 import io.carillon.internal.value.Names;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -14,8 +15,13 @@ import java.util.function.Function;
  * @param name the handler name, stored with each run
  * @param payloadType the class of the payload, usually a record
  * @param olderReaders functions that convert payloads stored under older names, by older name
+ * @param payloadQueue returns the queue that a payload requires; empty if it requires none
  */
-public record HandlerType<T>(String name, Class<T> payloadType, Map<String, Function<String, T>> olderReaders) {
+public record HandlerType<T>(
+        String name,
+        Class<T> payloadType,
+        Map<String, Function<String, T>> olderReaders,
+        Function<T, Optional<String>> payloadQueue) {
     public HandlerType {
         Names.check("handler", name);
         olderReaders = Map.copyOf(olderReaders);
@@ -23,7 +29,7 @@ public record HandlerType<T>(String name, Class<T> payloadType, Map<String, Func
 
     /** Returns a handler type without older names. */
     public static <T> HandlerType<T> of(String name, Class<T> type) {
-        return new HandlerType<>(name, type, Map.of());
+        return new HandlerType<>(name, type, Map.of(), payload -> Optional.empty());
     }
 
     /**
@@ -39,6 +45,14 @@ public record HandlerType<T>(String name, Class<T> payloadType, Map<String, Func
         Names.check("handler", olderName.replace('@', '.'));
         Map<String, Function<String, T>> more = new LinkedHashMap<>(olderReaders);
         more.put(olderName, reader);
-        return new HandlerType<>(name, payloadType, more);
+        return new HandlerType<>(name, payloadType, more, payloadQueue);
+    }
+
+    /**
+     * Returns a handler type whose payloads may require a queue. A run or schedule with such a payload uses that queue
+     * and cannot be stored in another one.
+     */
+    public HandlerType<T> payloadQueue(Function<T, Optional<String>> queue) {
+        return new HandlerType<>(name, payloadType, olderReaders, queue);
     }
 }

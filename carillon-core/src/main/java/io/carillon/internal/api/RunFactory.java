@@ -7,6 +7,7 @@ import io.carillon.internal.run.Gate;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RunHeaders;
+import io.carillon.internal.value.Names;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -16,6 +17,7 @@ import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.spi.PayloadCodec;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +58,33 @@ public final class RunFactory {
     }
 
     public <T> NewRun newRun(HandlerType<T> type, T payload, Enqueue options) {
-        return newRun(Target.handler(type.name()), encode(type, payload), options);
+        Payload encoded = encode(type, payload);
+        String queue = checkedQueue(type, payload, options.queue());
+        return newRun(Target.handler(type.name()), encoded, queue == null ? options : options.queue(queue));
+    }
+
+    /**
+     * Returns the queue that the payload requires, or else the given one; null for the queue of the handler.
+     *
+     * @throws CarillonException with {@link ErrorCode#INVALID_OPTION} if the payload requires another queue than the
+     *     given one, or if the queue belongs to an endpoint and the payload does not
+     */
+    public <T> @Nullable String checkedQueue(HandlerType<T> type, T payload, @Nullable String given) {
+        Optional<String> required = type.payloadQueue().apply(payload);
+        if (required.isPresent()) {
+            if (given == null || given.equals(required.get())) return required.get();
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "queue '%s' is not allowed: this payload for '%s' requires the queue '%s'. Leave the queue out."
+                            .formatted(given, type.name(), required.get()));
+        }
+        String queue = given == null ? handlers.queue(type.name()) : given;
+        if (queue.startsWith(Names.ENDPOINT_QUEUE_PREFIX))
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "queue '%s' is not allowed for '%s': queues that start with '%s' belong to webhook endpoints."
+                            .formatted(queue, type.name(), Names.ENDPOINT_QUEUE_PREFIX));
+        return given;
     }
 
     public NewRun newRun(Target target, Payload payload, Enqueue options) {

@@ -12,6 +12,9 @@ public final class Names {
     private static final Pattern NAME = Pattern.compile("[a-z0-9._-]{1,100}");
     private static final int KEY_LENGTH = 200;
 
+    /** The start of the names of queues that belong to a webhook endpoint. No other run may use such a queue. */
+    public static final String ENDPOINT_QUEUE_PREFIX = "endpoint.";
+
     private Names() {}
 
     /** Returns the name if it is valid; otherwise throws an exception that says which characters are allowed. */
