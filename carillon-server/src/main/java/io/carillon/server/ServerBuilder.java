@@ -155,8 +155,8 @@ public final class ServerBuilder {
     }
 
     /**
-     * Sets the webhooks that this server sends for tests and replays, and the store of their secrets. Register the same
-     * object on the Carillon with {@link ServerWebhooks#handleOn}. Default: webhooks without a master key.
+     * Sets the webhooks that this server sends for tests and replays, and the store of their endpoints. Register the
+     * same object on the Carillon with {@link ServerWebhooks#handleOn}. Default: webhooks without a master key.
      */
     public ServerBuilder webhooks(ServerWebhooks webhooks) {
         this.webhooks = Optional.of(webhooks);

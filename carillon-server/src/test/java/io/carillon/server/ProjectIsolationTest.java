@@ -32,7 +32,9 @@ class ProjectIsolationTest {
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.lane t
                 WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), ''))
-                FROM carillon.webhook_secret t WHERE project = 'alpha'
+                FROM carillon.endpoint t WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), ''))
+                FROM carillon.endpoint_secret t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(k.id || k.scopes::text || coalesce(k.revoked_at::text, '')
                 || coalesce(k.expires_at::text, ''), ','), ''))
                           FROM carillon.api_key k WHERE project = 'alpha'
@@ -68,7 +70,11 @@ class ProjectIsolationTest {
                 .requireStatus(201)
                 .at("/run");
         SERVER.put(alpha, "/v1/queues/secret/limits", "{\"maxRunning\":2}").requireStatus(200);
-        SERVER.post(alpha, "/v1/secrets", "{\"name\":\"secret\"}").requireStatus(201);
+        SERVER.post(
+                        alpha,
+                        "/v1/endpoints",
+                        "{\"name\":\"secret\",\"url\":\"https://hidden.example/\",\"secrets\":[{\"name\":\"s\"}]}")
+                .requireStatus(201);
         bulk = SERVER.post(
                         alpha,
                         "/v1/bulk-actions",
@@ -114,7 +120,7 @@ class ProjectIsolationTest {
                 .execute("DELETE FROM carillon.schedule WHERE project = 'beta';"
                         + " DELETE FROM carillon.run WHERE project = 'beta';"
                         + " DELETE FROM carillon.lane WHERE project = 'beta';"
-                        + " DELETE FROM carillon.webhook_secret WHERE project = 'beta'");
+                        + " DELETE FROM carillon.endpoint WHERE project = 'beta'");
     }
 
     @Test
@@ -167,6 +173,8 @@ class ProjectIsolationTest {
         SERVER.get(beta, "/v1/projects").requireStatus(403);
         SERVER.post(beta, "/v1/projects", "{\"name\":\"gamma\"}").requireStatus(403);
         SERVER.put(beta, "/v1/projects/beta/quota", "{}").requireStatus(403);
+        SERVER.put(beta, "/v1/projects/alpha/settings", "{\"allowAdHocUrls\":false}")
+                .requireStatus(404);
         SERVER.get(beta, "/metrics").requireStatus(403);
         SERVER.post(beta, "/v1/run-due", null).requireStatus(403);
         SERVER.get(beta, "/v1/projects/beta").requireStatus(200);

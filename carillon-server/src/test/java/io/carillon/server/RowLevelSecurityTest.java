@@ -51,7 +51,11 @@ class RowLevelSecurityTest {
                 .at("/run");
         SERVER.post(alpha, "/v1/runs/" + ended + "/cancel", null).requireStatus(200);
         SERVER.put(alpha, "/v1/queues/default/limits", "{\"maxRunning\":2}").requireStatus(200);
-        SERVER.post(alpha, "/v1/secrets", "{\"name\":\"mine\"}").requireStatus(201);
+        SERVER.post(
+                        alpha,
+                        "/v1/endpoints",
+                        "{\"name\":\"mine\",\"url\":\"https://a.example/\",\"secrets\":[{\"name\":\"s\"}]}")
+                .requireStatus(201);
         SERVER.send(alpha, "POST", "/v1/schedules/mine/trigger", null, "Idempotency-Key", "x")
                 .requireStatus(201);
         SERVER.post(
@@ -84,7 +88,8 @@ class RowLevelSecurityTest {
                 "idempotency",
                 "project",
                 "bulk_action",
-                "webhook_secret"
+                "endpoint",
+                "endpoint_secret"
             })
     void a_statement_without_a_condition_sees_one_project_only(String table) {
         String all = SERVER.query("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'")
@@ -131,8 +136,10 @@ class RowLevelSecurityTest {
                 "DELETE FROM carillon.schedule WHERE project = 'alpha'",
                 "DELETE FROM carillon.run WHERE project = 'alpha'",
                 "UPDATE carillon.api_key SET revoked_at = NULL WHERE project = 'alpha'",
-                "UPDATE carillon.webhook_secret SET sealed = 'x' WHERE project = 'alpha'",
-                "DELETE FROM carillon.webhook_secret WHERE project = 'alpha'"))
+                "UPDATE carillon.endpoint SET url = 'https://b.example/' WHERE project = 'alpha'",
+                "DELETE FROM carillon.endpoint WHERE project = 'alpha'",
+                "UPDATE carillon.endpoint_secret SET sealed = 'x' WHERE project = 'alpha'",
+                "DELETE FROM carillon.endpoint_secret WHERE project = 'alpha'"))
             assertThat(RowLevelSecurityTest.<Object>inProject("beta", connection -> update(connection, sql)))
                     .as(sql)
                     .isEqualTo(0);

@@ -103,6 +103,7 @@ class WebhooksTest {
         assertThat(ended.at("/state")).isEqualTo("succeeded");
         assertThat(ended.at("/target/url")).endsWith("/taken");
         assertThat(ended.at("/delivery/verdict")).isEqualTo("delivered");
+        assertThat(ended.at("/delivery/url")).isEqualTo(webhookReceiver.url("/taken"));
         assertThat(ended.at("/delivery/status")).isEqualTo("200");
         assertThat(ended.at("/delivery/headers/x-receiver")).isEqualTo("here");
         assertThat(ended.text()).doesNotContain("session=hidden");
@@ -198,8 +199,9 @@ class WebhooksTest {
                 "'\"headers\":{\"x\":\"a\\r\\nb: c\"}' | /target/headers",
                 "'\"headers\":{\"Authorization\":\"Bearer s3cret\"}' | /target/headers",
                 "'\"headers\":{\"a\":1}' | /target/headers",
-                "'\"secretHeaders\":{\"authorization\":\"unknown\"}' | /target/secretHeaders/authorization",
+                "'\"secretHeaders\":{\"authorization\":\"unknown\"}' | /target/secretHeaders",
                 "'\"secret\":\"unknown\"' | /target/secret",
+                "'\"endpoint\":\"unknown\"' | /target/url",
                 "'\"timeouts\":{\"total\":\"2h\"}' | /target/timeouts",
                 "'\"timeouts\":{\"all\":\"2s\"}' | /target/timeouts/all",
                 "'\"success\":[99]' | /target/success",
@@ -245,7 +247,7 @@ class WebhooksTest {
                         .at("/status"))
                 .isEqualTo("503");
         String blocked = sendTest("http://169.254.169.254/latest/meta-data/");
-        String absent = sendTest("http://unknown.invalid/");
+        String absent = sendTest("http://unknown.invalid/latest/meta-data/");
         assertThat(blocked.replace("169.254.169.254", "unknown.invalid")).isEqualTo(absent);
         assertThat(SERVER.get(key, "/v1/audit?action=webhook.test&limit=1").at("/items/0/object"))
                 .doesNotContain("meta-data");

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param status the status code; 0 if there was no response
  * @param note what went wrong; empty if nothing did
  * @param pause the time to wait before the next attempt; null if the retry rule decides
+ * @param url the called URL without its query; null if it was not determined
  */
 public record Delivery(
         Verdict verdict,
@@ -25,7 +26,8 @@ public record Delivery(
         String body,
         String note,
         long millis,
-        @Nullable Duration pause) {
+        @Nullable Duration pause,
+        @Nullable String url) {
     private static final String LOG_PREFIX = "webhook ";
     private static final JsonCodec JSON = new JsonCodec();
 
@@ -37,7 +39,7 @@ public record Delivery(
 
     /** Returns the result of a request that was not sent. */
     static Delivery unsent(Verdict verdict, String note, @Nullable Duration pause) {
-        return new Delivery(verdict, 0, Map.of(), "", note, 0, pause);
+        return new Delivery(verdict, 0, Map.of(), "", note, 0, pause, null);
     }
 
     /**
@@ -56,7 +58,11 @@ public record Delivery(
     }
 
     private Delivery withBody(String kept) {
-        return new Delivery(verdict, status, headers, kept, note, millis, pause);
+        return new Delivery(verdict, status, headers, kept, note, millis, pause, url);
+    }
+
+    Delivery withUrl(String called) {
+        return new Delivery(verdict, status, headers, body, note, millis, pause, called);
     }
 
     /**

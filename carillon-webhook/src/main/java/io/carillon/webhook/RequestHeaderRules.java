@@ -39,17 +39,23 @@ final class RequestHeaderRules {
         if (headers.size() > MAX_HEADERS) throw refused("there must be at most " + MAX_HEADERS);
         Map<String, String> checked = new LinkedHashMap<>();
         headers.forEach((given, value) -> {
-            String name = given.toLowerCase(Locale.ROOT);
-            if (!NAME_PATTERN.matcher(name).matches())
-                throw refused("\"%s\" is not a valid header name".formatted(TextCleaner.clean(name, 60)));
-            if (RESERVED_NAMES.contains(name)
-                    || name.startsWith("webhook-")
-                    || name.startsWith("carillon-")
-                    || name.startsWith("proxy-")) throw refused("\"%s\" is reserved for the sender".formatted(name));
+            String name = checkName(given);
             checkValue(name, value);
             if (checked.put(name, value) != null) throw refused("\"%s\" occurs twice".formatted(name));
         });
         return java.util.Collections.unmodifiableMap(checked);
+    }
+
+    /** Checks a header name. Returns it in lower case. */
+    static String checkName(String given) {
+        String name = given.toLowerCase(Locale.ROOT);
+        if (!NAME_PATTERN.matcher(name).matches())
+            throw refused("\"%s\" is not a valid header name".formatted(TextCleaner.clean(name, 60)));
+        if (RESERVED_NAMES.contains(name)
+                || name.startsWith("webhook-")
+                || name.startsWith("carillon-")
+                || name.startsWith("proxy-")) throw refused("\"%s\" is reserved for the sender".formatted(name));
+        return name;
     }
 
     /** Checks a header value. The message does not contain the value, which may be a secret. */

@@ -40,13 +40,14 @@ final class ResponseClassifier {
                     : null;
             boolean success = verdict == Verdict.DELIVERED || verdict == Verdict.ACCEPTED;
             String note = success ? "" : "status " + response.status();
-            return new Delivery(verdict, response.status(), response.headers(), response.body(), note, millis, pause);
+            return new Delivery(
+                    verdict, response.status(), response.headers(), response.body(), note, millis, pause, null);
         }
         throw new AssertionError("unknown send result " + result.getClass().getSimpleName());
     }
 
     private static Delivery withoutResponse(Verdict verdict, String note, long millis) {
-        return new Delivery(verdict, 0, Map.of(), "", note, millis, null);
+        return new Delivery(verdict, 0, Map.of(), "", note, millis, null, null);
     }
 
     static Verdict verdict(WebhookTarget target, int status) {

@@ -33,7 +33,10 @@ public enum Verdict {
      * project has used up its share of the name lookups of this node. The delivery is postponed; this is not a failure.
      */
     HELD_BACK,
-    /** Not sent: a secret of the webhook is unknown or unusable. The delivery is retried. */
+    /**
+     * Not sent: the endpoint does not exist or a secret of it is unusable, or the project does not allow URLs that are
+     * not endpoints. The delivery is retried.
+     */
     NOT_SENDABLE;
 
     /** Returns whether the verdict alone indicates a failure of the host. */

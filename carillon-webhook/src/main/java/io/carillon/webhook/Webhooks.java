@@ -2,7 +2,6 @@ package io.carillon.webhook;
 
 import io.carillon.CarillonBuilder;
 import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
 import io.carillon.run.CallbackToken;
 import io.carillon.run.HandlerType;
@@ -10,55 +9,58 @@ import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
-import io.carillon.spi.Secret;
 import io.carillon.webhook.guard.AddressGuard;
 import io.carillon.webhook.hosts.HostLimiter;
 import io.carillon.webhook.send.SendResult;
 import io.carillon.webhook.send.Sender;
 import io.carillon.webhook.send.WebhookRequest;
-import io.carillon.webhook.sign.SigningSecret;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The sender of webhooks: the handler of webhook runs, and of single tests and replays. Every request passes the
- * address guard and has a timeout; if the webhook names a signing secret, the request is signed according to Standard
+ * address guard and has a timeout; a request to an endpoint with a signing secret is signed according to Standard
  * Webhooks. Thread-safe; close it after the Carillon it serves.
  */
 public final class Webhooks implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Webhooks.class);
     private static final Duration DEFAULT_SLOW_DOWN = Duration.ofSeconds(1);
+    /** The timeout of an attempt is the one of its target. */
+    private static final Duration MAX_TIME = Duration.ofSeconds(60);
 
-    /** The name and payload type of the handler. Use it to enqueue and schedule webhooks. */
-    public static final HandlerType<WebhookTarget> TYPE = HandlerType.of("webhook", WebhookTarget.class);
+    /**
+     * The name and payload type of the handler. Use it to enqueue and schedule webhooks. Messages to an endpoint use
+     * the queue of the endpoint.
+     */
+    public static final HandlerType<WebhookTarget> TYPE =
+            HandlerType.of("webhook", WebhookTarget.class).payloadQueue(WebhookTarget::queue);
 
-    private final SecretSource secrets;
+    private final RequestFactory requests;
     private final DeliveryListener listener;
     private final Duration maxPause;
+    private final Duration manualTimeout;
     private final Sender sender;
     private final HostLimiter hosts;
 
     Webhooks(WebhooksBuilder builder) {
-        this.secrets = builder.secrets;
+        this.requests = new RequestFactory(builder.endpointSource());
         this.listener = builder.listener;
         this.maxPause = builder.maxPause;
+        this.manualTimeout = builder.manualTimeout;
         this.sender = new Sender(new AddressGuard(builder.addressPolicy), builder.resolver, builder.tls);
         this.hosts = new HostLimiter(builder.hostLimits);
     }
 
-    /** Returns a builder whose defaults are: public addresses only, no secrets. */
+    /** Returns a builder whose defaults are: public addresses only, no endpoints. */
     public static WebhooksBuilder builder() {
         return new WebhooksBuilder();
     }
 
     /**
-     * Returns the default options of the handler of webhook runs: the queue {@code webhooks}, kept payloads, a timeout
-     * of two minutes and twelve attempts over one to two days.
+     * Returns the default options of the handler of webhook runs: the queue {@code webhooks} for URLs, kept payloads, a
+     * timeout of two minutes and twelve attempts over one to two days.
      */
     public static HandlerOptions defaultOptions() {
         Retry retry = Retry.exponential(Duration.ofSeconds(5))
@@ -88,17 +90,16 @@ public final class Webhooks implements AutoCloseable {
     private Outcome deliver(WebhookTarget target, RunContext run) throws InterruptedException {
         DeliveryMetadata metadata = DeliveryMetadata.ofRun(run);
         CallbackToken callbackToken = CallbackToken.generate();
-        Map<String, String> callback =
-                target.callback() == null ? Map.of() : Map.of("carillon-callback-token", callbackToken.reveal());
-        Delivery delivery = send(metadata, target, callback);
-        run.recordDelivery(delivery.toText());
-        notifyListener(metadata, target, delivery);
-        return ResponseClassifier.outcome(target, delivery, callbackToken);
+        Result result = send(metadata, target, callbackToken, MAX_TIME);
+        run.recordDelivery(result.delivery().toText());
+        notifyListener(metadata, target, result.delivery());
+        return ResponseClassifier.outcome(result.target(), result.delivery(), callbackToken);
     }
 
     /** Sends a webhook once, immediately, with a new message id, to test it. No run is created. */
     public Delivery test(String project, WebhookTarget target) throws InterruptedException {
-        return send(DeliveryMetadata.manual(project, RunId.generate()), target, Map.of());
+        return send(DeliveryMetadata.manual(project, RunId.generate()), target, null, manualTimeout)
+                .delivery();
     }
 
     /**
@@ -106,17 +107,33 @@ public final class Webhooks implements AutoCloseable {
      * does not change.
      */
     public Delivery replay(String project, RunId run, WebhookTarget target) throws InterruptedException {
-        return send(DeliveryMetadata.manual(project, run), target, Map.of());
+        return send(DeliveryMetadata.manual(project, run), target, null, manualTimeout)
+                .delivery();
     }
 
-    private Delivery send(DeliveryMetadata metadata, WebhookTarget target, Map<String, String> extraHeaders)
+    /**
+     * The result of sending a message.
+     *
+     * @param target the message with the settings of its endpoint; the message itself if it could not be sent
+     */
+    private record Result(WebhookTarget target, Delivery delivery) {}
+
+    private Result send(
+            DeliveryMetadata metadata, WebhookTarget message, @Nullable CallbackToken callbackToken, Duration maxTime)
             throws InterruptedException {
-        WebhookRequest request;
+        RequestFactory.PreparedRequest prepared;
         try {
-            request = newRequest(metadata, target, extraHeaders);
+            prepared = requests.prepare(metadata, message, callbackToken, maxTime);
         } catch (CarillonException unusable) {
-            return Delivery.unsent(Verdict.NOT_SENDABLE, String.valueOf(unusable.getMessage()), null);
+            return new Result(
+                    message, Delivery.unsent(Verdict.NOT_SENDABLE, String.valueOf(unusable.getMessage()), null));
         }
+        Delivery delivery = send(metadata, prepared.target(), prepared.request());
+        return new Result(prepared.target(), delivery.withUrl(prepared.calledUrl()));
+    }
+
+    private Delivery send(DeliveryMetadata metadata, WebhookTarget target, WebhookRequest request)
+            throws InterruptedException {
         // Limits are per project and host: requests of one project must not prevent those of another.
         HostLimiter.Admission admission =
                 hosts.tryAcquire(metadata.project() + " " + target.address().hostAndPort());
@@ -149,44 +166,6 @@ public final class Webhooks implements AutoCloseable {
     private static Duration slowDownOf(Delivery delivery) {
         Duration pause = delivery.pause();
         return pause == null ? DEFAULT_SLOW_DOWN : pause;
-    }
-
-    private WebhookRequest newRequest(
-            DeliveryMetadata metadata, WebhookTarget target, Map<String, String> extraHeaders) {
-        byte[] body = target.bodyBytes();
-        Map<String, String> headers = new LinkedHashMap<>();
-        if (body.length > 0) headers.put("content-type", "application/json");
-        headers.putAll(target.headers());
-        target.secretHeaders().forEach((header, name) -> {
-            String value = secret(metadata.project(), name).get(0).reveal();
-            RequestHeaderRules.checkValue(header, value);
-            headers.put(header, value);
-        });
-        headers.putAll(metadata.headers());
-        headers.putAll(extraHeaders);
-        String secret = target.secret();
-        if (secret != null) {
-            List<SigningSecret> signers = secret(metadata.project(), secret).stream()
-                    .map(value -> SigningSecret.parse(value.reveal()))
-                    .toList();
-            headers.put(
-                    "webhook-signature",
-                    SigningSecret.signatures(
-                            signers, metadata.id(), metadata.now().getEpochSecond(), body));
-        }
-        WebhookTarget.Timeouts timeouts = target.timeouts();
-        return new WebhookRequest(
-                target.address(), target.method(), headers, body, timeouts.total(), timeouts.connect());
-    }
-
-    private List<Secret> secret(String project, String name) {
-        List<Secret> found = secrets.find(project, name);
-        if (found.isEmpty())
-            throw new CarillonException(
-                    ErrorCode.UNKNOWN_SECRET,
-                    "Project \"%s\" has no secret named \"%s\". Create it, or name another secret in the webhook."
-                            .formatted(project, name));
-        return found;
     }
 
     private void notifyListener(DeliveryMetadata metadata, WebhookTarget target, Delivery delivery) {

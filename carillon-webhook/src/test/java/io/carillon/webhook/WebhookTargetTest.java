@@ -26,8 +26,6 @@ class WebhookTargetTest {
         WebhookTarget target = WebhookTarget.post("https://hooks.example/x?y=1")
                 .method("put")
                 .header("X-Team", "billing")
-                .secretHeader("Authorization", "hooks-token")
-                .signedWith("orders")
                 .body("{\"a\": 1.10}")
                 .timeouts(Duration.ofSeconds(30), Duration.ofSeconds(3))
                 .success(200, 204)
@@ -35,9 +33,8 @@ class WebhookTargetTest {
         String json = new String(JSON.encode(target), UTF_8);
 
         assertThat(json)
-                .isEqualTo("{\"url\":\"https://hooks.example/x?y=1\",\"method\":\"PUT\","
+                .isEqualTo("{\"endpoint\":null,\"url\":\"https://hooks.example/x?y=1\",\"method\":\"PUT\","
                         + "\"headers\":{\"x-team\":\"billing\"},"
-                        + "\"secretHeaders\":{\"authorization\":\"hooks-token\"},\"secret\":\"orders\","
                         + "\"body\":\"{\\\"a\\\": 1.10}\","
                         + "\"timeouts\":{\"total\":\"PT30S\",\"connect\":\"PT3S\"},\"success\":[200,204],"
                         + "\"callback\":\"PT1H\"}");
@@ -90,8 +87,12 @@ class WebhookTargetTest {
                 "{\"url\":\"ftp://x\"}",
                 "{\"url\":\"https://hooks.example\",\"method\":\"CONNECT\"}",
                 "{\"url\":\"https://hooks.example\",\"method\":\"TRACE\"}",
-                "{\"url\":\"https://hooks.example\",\"secret\":\"No Name\"}",
-                "{\"url\":\"https://hooks.example\",\"secretHeaders\":{\"x\":\"No Name\"}}",
+                "{\"url\":\"https://hooks.example\",\"endpoint\":\"orders\"}",
+                "{\"endpoint\":\"No Name\"}",
+                "{\"endpoint\":\"orders\",\"method\":\"PUT\"}",
+                "{\"endpoint\":\"orders\",\"success\":[200]}",
+                "{\"endpoint\":\"orders\",\"callback\":\"PT1H\"}",
+                "{\"endpoint\":\"orders\",\"timeouts\":{\"total\":\"PT1S\"}}",
                 "{\"url\":\"https://hooks.example\",\"headers\":{\"x\":null}}",
                 "{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"PT61S\"}}",
                 "{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"-PT1S\"}}",
@@ -102,6 +103,22 @@ class WebhookTargetTest {
             })
     void what_cannot_be_sent_is_refused_when_it_is_read(String json) {
         assertThatThrownBy(() -> read(json)).isInstanceOf(CarillonException.class);
+    }
+
+    @Test
+    void a_message_names_an_endpoint_and_has_headers_and_a_body() {
+        WebhookTarget target =
+                WebhookTarget.to("orders").header("X-Team", "billing").body("{}");
+
+        assertThat(read(new String(JSON.encode(target), UTF_8))).isEqualTo(target);
+        assertThat(read("{\"endpoint\":\"orders\"}")).isEqualTo(WebhookTarget.to("orders"));
+        assertThat(target).hasToString("WebhookTarget[endpoint orders]");
+        assertThatThrownBy(() -> target.method("PUT"))
+                .isInstanceOf(CarillonException.class)
+                .hasMessageContaining("set on the endpoint");
+        assertThatThrownBy(() -> WebhookTarget.to("a".repeat(92)))
+                .isInstanceOf(CarillonException.class)
+                .hasMessageContaining("at most 91 characters (was 92)");
     }
 
     @Test
@@ -116,7 +133,7 @@ class WebhookTargetTest {
     @Test
     void a_delivery_reads_back_from_the_log_it_was_written_to() {
         Delivery delivery =
-                new Delivery(Verdict.FAILED, 500, Map.of("x", "y"), "\"".repeat(4096), "status 500", 12, null);
+                new Delivery(Verdict.FAILED, 500, Map.of("x", "y"), "\"".repeat(4096), "status 500", 12, null, null);
         String log = "something else\nwebhook {broken\n" + "webhook " + delivery.toText() + "\n";
 
         assertThat(delivery.toText().length()).isLessThan(8 * 1024);

@@ -12,6 +12,7 @@ import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.spi.Keyring;
 import io.carillon.spi.Secret;
 import io.carillon.webhook.Delivery;
+import io.carillon.webhook.Endpoint;
 import io.carillon.webhook.Verdict;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
@@ -26,21 +27,21 @@ import javax.sql.DataSource;
 @SuppressWarnings("unused")
 final class WebhookSnippets {
     // spotless:off
-    interface SecretManager { List<Secret> valuesOf(String project, String name); }
+    interface SecretManager { List<Secret> valuesOf(String name); }
 
     private WebhookSnippets() {}
 
     static void start(DataSource dataSource, SecretManager secretManager) {
 Webhooks webhooks = Webhooks.builder()
-    .secrets((project, name) -> secretManager.valuesOf(project, name))   // newest first; two during a rotation
+    .endpoint(Endpoint.named("orders", "https://hooks.example.com/orders")
+        .signedWith(() -> secretManager.valuesOf("orders")))     // newest first; two during a rotation
     .build();
 Carillon carillon = webhooks.registerOn(Carillon.on(dataSource)).start();
 
-WebhookTarget target = WebhookTarget.post("https://hooks.example.com/orders")
-    .signedWith("orders")                                        // the name of a secret, never its value
-    .body("{\"order\": 17}");
-carillon.enqueue(Webhooks.TYPE, target);
-carillon.schedules().upsert("hourly-ping", When.cron("0 * * * *", "UTC"), Webhooks.TYPE, target);
+WebhookTarget message = WebhookTarget.to("orders").body("{\"order\": 17}");
+carillon.enqueue(Webhooks.TYPE, message);
+carillon.schedules().upsert("hourly-ping", When.cron("0 * * * *", "UTC"), Webhooks.TYPE, message);
+carillon.enqueue(Webhooks.TYPE, WebhookTarget.post("https://other.example.com/"));   // a URL, without secrets
     }
 
     static void server(DataSource dataSource, DataSource requests) {
@@ -61,12 +62,12 @@ for (AttemptRecord attempt : carillon.runs().attempts(id))
     Delivery.parse(attempt.delivery()).ifPresent(earlier -> show(earlier.status(), earlier.body()));
     }
 
-    static void switchOff(String project, String url) {}
+    static void switchOff(String project, WebhookTarget target) {}
 
     static void listener() {
 Webhooks webhooks = Webhooks.builder()
     .listener((deliveryMetadata, target, delivery) -> {
-        if (delivery.verdict() == Verdict.GONE) switchOff(deliveryMetadata.project(), target.url());
+        if (delivery.verdict() == Verdict.GONE) switchOff(deliveryMetadata.project(), target);
     })
     .build();
     }

@@ -38,7 +38,7 @@ public final class Api {
         all.addAll(new KeyRoutes(executor, keyLimits, leakedKeys).routes());
         all.addAll(new ProjectRoutes(executor, keyLimits).routes());
         all.addAll(new StreamRoutes(executor, quotaCheck).routes());
-        all.addAll(new SecretRoutes(executor).routes());
+        all.addAll(new EndpointRoutes(executor).routes());
         all.addAll(new WebhookRoutes(executor).routes());
         return all;
     }

@@ -17,11 +17,11 @@ import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.SearchBudget;
 import io.carillon.schedule.When;
+import io.carillon.server.endpoint.WebhookTargetJson;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.store.ApiKey;
-import io.carillon.server.store.SecretRepository;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.WebhookTarget;
 import java.time.Duration;
@@ -275,6 +275,7 @@ final class JsonResponses {
     static JsonObject delivery(Delivery delivery) {
         return new JsonObject()
                 .put("verdict", JsonFields.enumText(delivery.verdict()))
+                .put("url", delivery.url())
                 .put("status", delivery.status() == 0 ? null : delivery.status())
                 .put("headers", delivery.headers().isEmpty() ? null : delivery.headers())
                 .put("body", delivery.body().isEmpty() ? null : delivery.body())
@@ -334,18 +335,6 @@ final class JsonResponses {
                 .put("handlers", key.limits().handlers())
                 .put("revokedAt", key.revokedAt())
                 .put("usedAt", key.usedAt());
-    }
-
-    /** Converts a secret without its value. */
-    static JsonObject secret(SecretRepository.StoredSecret secret) {
-        return new JsonObject()
-                .put("name", secret.name())
-                .put("kind", secret.signing() ? "signing" : "value")
-                .put("value", "set")
-                .put("createdAt", secret.creation().at())
-                .put("createdBy", secret.creation().by())
-                .put("rotatedAt", secret.rotatedAt())
-                .put("previousUntil", secret.previousUntil());
     }
 
     static List<String> states() {

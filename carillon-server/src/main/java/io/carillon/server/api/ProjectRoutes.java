@@ -43,6 +43,7 @@ final class ProjectRoutes {
                 Route.post("/v1/projects", Permission.ADMIN, this::create),
                 Route.get("/v1/projects/{name}", Permission.READ, this::get),
                 Route.put("/v1/projects/{name}/quota", Permission.ADMIN, this::updateQuota),
+                Route.put("/v1/projects/{name}/settings", Permission.ADMIN, this::updateSettings),
                 Route.get("/v1/nodes", Permission.ADMIN, this::nodes),
                 Route.post("/v1/run-due", Permission.MANAGE, this::runDue));
     }
@@ -61,6 +62,7 @@ final class ProjectRoutes {
                 .put("name", project.name())
                 .put("owner", project.owner())
                 .put("createdAt", project.createdAt())
+                .put("allowAdHocUrls", project.adHocUrls())
                 .put(
                         "quota",
                         new JsonObject()
@@ -75,12 +77,18 @@ final class ProjectRoutes {
      * Returns a project. Every caller may read its own project; admins of the project {@code default} may read all.
      */
     private ApiResponse get(ApiRequest request) {
+        String name = ownOrAdministered(request);
+        return projects.runAsServer(session ->
+                ApiResponse.ok(toJson(projects.get(session, name).orElseThrow(() -> Problem.notFound("project")))));
+    }
+
+    /** Returns the project in the path if the caller belongs to it or administers the server; otherwise throws 404. */
+    private static String ownOrAdministered(ApiRequest request) {
         String name = request.pathName("name");
         if (!name.equals(request.caller().project())
                 && !(request.caller().project().equals(Caller.ADMIN_PROJECT)
                         && request.caller().hasPermission(Permission.ADMIN))) throw Problem.notFound("project");
-        return projects.runAsServer(session ->
-                ApiResponse.ok(toJson(projects.get(session, name).orElseThrow(() -> Problem.notFound("project")))));
+        return name;
     }
 
     /** Creates a project and its first key, which is shown once. */
@@ -162,6 +170,26 @@ final class ProjectRoutes {
 
     private static void requireNotNegative(String pointer, Optional<Integer> most) {
         if (most.filter(number -> number < 0).isPresent()) throw Problem.invalid(pointer, "This must be 0 or more.");
+    }
+
+    /** Changes the settings that the admins of a project decide. A setting that is left out stays. */
+    private ApiResponse updateSettings(ApiRequest request) {
+        String name = ownOrAdministered(request);
+        JsonFields body = request.fields();
+        Optional<Boolean> adHocUrls = body.flag("allowAdHocUrls");
+        body.refuseUnknown();
+        return projects.runAsServer(session -> {
+            if (adHocUrls.isPresent()) projects.updateAdHocUrls(session, name, adHocUrls.get());
+            ProjectRepository.StoredProject project =
+                    projects.get(session, name).orElseThrow(() -> Problem.notFound("project"));
+            executor.audit(
+                    request,
+                    session,
+                    "project.settings",
+                    "project/" + name,
+                    JsonNodeFactory.instance.objectNode().put("allowAdHocUrls", project.adHocUrls()));
+            return ApiResponse.ok(toJson(project));
+        });
     }
 
     private ApiResponse nodes(ApiRequest request) {

@@ -13,6 +13,7 @@ import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
+import io.carillon.server.endpoint.WebhookTargetJson;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.JsonFields;
@@ -159,13 +160,13 @@ final class RunRoutes {
         JsonFields body = request.fields();
         TargetRequest targetRequest = ScheduleParser.target(body);
         Payload payload = targetRequest.payload(body);
-        Enqueue options = EnqueueParser.options(body);
+        Enqueue options = targetRequest.withQueue(EnqueueParser.options(body));
         body.refuseUnknown();
         request.caller()
                 .limits()
                 .require(options.queue(), targetRequest.target().name());
         return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
-            targetRequest.checkSecretsExist(executor, transaction);
+            targetRequest.checkAllowed(executor, transaction);
             quotaCheck.checkRuns(transaction, 1);
             EnqueueResult result = transaction
                     .project()
@@ -188,7 +189,7 @@ final class RunRoutes {
         List<JsonFields> items = body.required("runs", body.objects("runs"));
         if (items.isEmpty() || items.size() > MAX_BATCH)
             throw Problem.invalid("/runs", "This must have between 1 and %d items.".formatted(MAX_BATCH));
-        Enqueue options = EnqueueParser.options(body);
+        Enqueue options = targetRequest.withQueue(EnqueueParser.options(body));
         List<Payload> payloads = new ArrayList<>();
         for (JsonFields item : items) {
             payloads.add(targetRequest.payload(item));
@@ -201,7 +202,7 @@ final class RunRoutes {
                 .limits()
                 .require(options.queue(), targetRequest.target().name());
         return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
-            targetRequest.checkSecretsExist(executor, transaction);
+            targetRequest.checkAllowed(executor, transaction);
             quotaCheck.checkRuns(transaction, payloads.size());
             List<EnqueueResult> results = transaction.project().enqueueAll(targetRequest.target(), payloads, options);
             transaction.addAuditDetail("runs", Integer.toString(results.size()));

@@ -8,6 +8,7 @@ import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
+import io.carillon.server.endpoint.WebhookTargetJson;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
@@ -100,10 +101,10 @@ final class ScheduleParser {
         }
     }
 
-    /** Parses the target: a handler by its name, or a webhook by its URL. */
+    /** Parses the target: a handler by its name, or a webhook by its endpoint or URL. */
     static TargetRequest target(JsonFields body) {
         JsonFields fields = body.required("target", body.object("target"));
-        if (fields.has("url")) return TargetRequest.webhook(WebhookTargetJson.read(fields));
+        if (fields.has("url") || fields.has("endpoint")) return TargetRequest.webhook(WebhookTargetJson.read(fields));
         String handler = fields.required("handler", fields.text("handler"));
         fields.refuseUnknown();
         return fields.convert("handler", () -> TargetRequest.handler(Names.check("handler", handler)));

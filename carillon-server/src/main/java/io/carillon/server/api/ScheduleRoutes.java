@@ -114,12 +114,12 @@ final class ScheduleRoutes {
         When when = ScheduleParser.when(body);
         TargetRequest targetRequest = ScheduleParser.target(body);
         Payload payload = targetRequest.payload(body);
-        ScheduleOptions options = ScheduleParser.options(body);
+        ScheduleOptions options = targetRequest.withQueue(ScheduleParser.options(body));
         body.refuseUnknown();
         String name = request.pathValue("name");
         return executor.change(request, "schedule.put", "schedule/" + name, transaction -> {
             checkRestriction(transaction, request, targetRequest, options);
-            targetRequest.checkSecretsExist(executor, transaction);
+            targetRequest.checkAllowed(executor, transaction);
             ScheduleChange change =
                     transaction.project().schedules().upsert(name, when, targetRequest.target(), payload, options);
             // Compared with the version that the change found under its lock, so that of two changes with the same tag

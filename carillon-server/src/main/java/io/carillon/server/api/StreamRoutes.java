@@ -31,7 +31,7 @@ final class StreamRoutes {
     private static final int MAX_LISTENERS = 400;
 
     /** The objects of events that every reader may see. */
-    private static final Set<String> READABLE_OBJECTS = Set.of("run", "schedule", "queue", "bulk");
+    private static final Set<String> READABLE_OBJECTS = Set.of("run", "schedule", "queue", "bulk", "endpoint");
 
     private static final byte[] START = "retry: 2000\n\n".getBytes(StandardCharsets.UTF_8);
     private static final byte[] NOTHING_NEW = ":\n\n".getBytes(StandardCharsets.UTF_8);

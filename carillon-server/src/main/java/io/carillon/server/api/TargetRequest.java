@@ -1,18 +1,23 @@
 package io.carillon.server.api;
 
+import io.carillon.internal.value.Names;
+import io.carillon.run.Enqueue;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
+import io.carillon.schedule.ScheduleOptions;
+import io.carillon.server.endpoint.WebhookTargetJson;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
-import io.carillon.server.store.SecretRepository;
+import io.carillon.server.store.EndpointRepository;
+import io.carillon.server.store.StoredEndpoint;
+import io.carillon.webhook.Endpoint;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
-import io.carillon.webhook.guard.TargetAddress;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
-import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requested target of a run: a handler, or a webhook, which is stored as the payload of the run.
@@ -24,7 +29,7 @@ record TargetRequest(Target target, Optional<WebhookTarget> webhook) {
         if (name.equals(Webhooks.TYPE.name()))
             throw Problem.invalid(
                     "/target/handler",
-                    "This handler name is reserved. To call a webhook, set the field url of the target.");
+                    "This handler name is reserved. To call a webhook, set the field endpoint or url of the target.");
         return new TargetRequest(Target.handler(name), Optional.empty());
     }
 
@@ -34,8 +39,9 @@ record TargetRequest(Target target, Optional<WebhookTarget> webhook) {
 
     /** Returns the object of the audit entry. It never contains the path of a URL, which may contain a secret. */
     String auditObject() {
-        return webhook.map(called -> "webhook/" + TargetAddress.parse(called.url()))
-                .orElse("handler/" + target.name());
+        if (webhook.isEmpty()) return "handler/" + target.name();
+        String url = webhook.get().url();
+        return url == null ? "endpoint/" + webhook.get().endpoint() : "webhook/" + Endpoint.originOf(url);
     }
 
     /**
@@ -56,30 +62,62 @@ record TargetRequest(Target target, Optional<WebhookTarget> webhook) {
                         .orElse(called)));
     }
 
-    /** Rejects a webhook that names a secret that the project does not have: every delivery would fail. */
-    void checkSecretsExist(RequestExecutor executor, RequestExecutor.RequestTransaction transaction)
-            throws SQLException {
+    /**
+     * Rejects a webhook that the project does not allow: to an endpoint that does not exist, with a header that the
+     * endpoint sets, or to a URL if the project allows endpoints only. Prevents the deletion of the endpoint until the
+     * transaction ends.
+     */
+    void checkAllowed(RequestExecutor executor, RequestExecutor.RequestTransaction transaction) throws SQLException {
         if (webhook.isEmpty()) return;
-        String secret = webhook.get().secret();
-        if (secret != null
-                && !findSecret(executor, transaction, secret)
-                        .map(SecretRepository.StoredSecret::signing)
-                        .orElse(false))
-            throw Problem.invalid(
-                    "/target/secret", "No signing secret has this name. Create one with POST /v1/secrets.");
-        for (Map.Entry<String, String> header : webhook.get().secretHeaders().entrySet())
-            if (findSecret(executor, transaction, header.getValue()).isEmpty())
+        EndpointRepository endpoints =
+                executor.context().webhooks().endpointStore().endpoints();
+        String project = transaction.project().name();
+        String name = webhook.get().endpoint();
+        if (name == null) {
+            if (!endpoints.allowsAdHocUrls(transaction.session(), project))
                 throw Problem.invalid(
-                        "/target/secretHeaders/" + header.getKey(),
-                        "No secret has this name. Create one with POST /v1/secrets.");
+                        "/target/url",
+                        "This project allows endpoints only. Create an endpoint with POST /v1/endpoints and name it in "
+                                + "the field endpoint.");
+            return;
+        }
+        StoredEndpoint endpoint = endpoints
+                .getForUse(transaction.session(), project, name)
+                .orElseThrow(() -> Problem.invalid(
+                        "/target/endpoint", "No endpoint has this name. Create one with POST /v1/endpoints."));
+        for (String header : webhook.get().headers().keySet())
+            if (endpoint.setsHeader(header))
+                throw Problem.invalid(
+                        "/target/headers", "The endpoint sets the header \"%s\". Leave it out.".formatted(header));
     }
 
-    private static Optional<SecretRepository.StoredSecret> findSecret(
-            RequestExecutor executor, RequestExecutor.RequestTransaction transaction, String name) throws SQLException {
-        return executor.context()
-                .webhooks()
-                .secretStore()
-                .repository()
-                .get(transaction.session(), transaction.project().name(), name);
+    /** Returns the options with the queue of the endpoint. Rejects the queue of an endpoint for other targets. */
+    Enqueue withQueue(Enqueue options) {
+        String queue = checkedQueue(options.queue());
+        return queue == null ? options : options.queue(queue);
+    }
+
+    /** Like {@link #withQueue(Enqueue)}, for a schedule. */
+    ScheduleOptions withQueue(ScheduleOptions options) {
+        String queue = checkedQueue(options.queue());
+        return queue == null ? options : options.queue(queue);
+    }
+
+    private @Nullable String checkedQueue(@Nullable String given) {
+        String endpoint = webhook.isPresent() ? webhook.get().endpoint() : null;
+        if (endpoint != null) {
+            String own = Endpoint.queueOf(endpoint);
+            if (given == null || given.equals(own)) return own;
+            throw Problem.invalid(
+                    "/queue", "Runs of an endpoint always use its queue \"%s\". Leave the queue out.".formatted(own));
+        }
+        // Without a queue, the queue of a handler may have the name of the handler.
+        String queue = given == null ? target.name() : given;
+        if (queue.startsWith(Names.ENDPOINT_QUEUE_PREFIX))
+            throw Problem.invalid(
+                    given == null ? "/target/handler" : "/queue",
+                    "Queues that start with \"%s\" belong to endpoints. Choose another queue."
+                            .formatted(Names.ENDPOINT_QUEUE_PREFIX));
+        return given;
     }
 }

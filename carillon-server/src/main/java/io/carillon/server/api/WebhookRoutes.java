@@ -4,6 +4,7 @@ import io.carillon.Project;
 import io.carillon.run.CallbackToken;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
+import io.carillon.server.endpoint.WebhookTargetJson;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
@@ -17,7 +18,6 @@ import io.carillon.webhook.Delivery;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
 import io.carillon.webhook.hosts.ProjectShares;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,14 +28,8 @@ import java.util.regex.Pattern;
  * inside a transaction.
  */
 final class WebhookRoutes {
-    /**
-     * The number of tests and replays of all projects. Each may occupy a thread of the server for up to {@link
-     * #MAX_SEND_TIME}.
-     */
+    /** The number of tests and replays of all projects. Each may occupy a thread of the server for up to 20 seconds. */
     private static final int MAX_CONCURRENT_SENDS = 16;
-
-    /** Limits the timeout of the webhook, because HTTP requests end after 30 seconds. */
-    private static final Duration MAX_SEND_TIME = Duration.ofSeconds(20);
 
     private static final Pattern CALLBACK_TOKEN = Pattern.compile("[A-Za-z0-9_-]{43}");
 
@@ -59,17 +53,18 @@ final class WebhookRoutes {
         refuseIdempotencyKey(request);
         JsonFields body = request.fields();
         TargetRequest targetRequest = ScheduleParser.target(body);
-        WebhookTarget target =
-                targetRequest.webhook().orElseThrow(() -> Problem.invalid("/target/url", "This field is required."));
+        WebhookTarget target = targetRequest
+                .webhook()
+                .orElseThrow(() -> Problem.invalid("/target", "An endpoint or a url is required."));
         Optional<WebhookTarget> filled =
                 WebhookTargetJson.fromPayload(targetRequest.payload(body).bytes());
         body.refuseUnknown();
         executor.read(request, transaction -> {
-            targetRequest.checkSecretsExist(executor, transaction);
+            targetRequest.checkAllowed(executor, transaction);
             return true;
         });
         String project = request.caller().project();
-        Delivery delivery = sendLimited(project, () -> sender.test(project, withShortTimeout(filled.orElse(target))));
+        Delivery delivery = sendLimited(project, () -> sender.test(project, filled.orElse(target)));
         return auditAndRespond(request, "webhook.test", targetRequest.auditObject(), delivery);
     }
 
@@ -98,15 +93,8 @@ final class WebhookRoutes {
         });
         RunId run = RunRoutes.id(request);
         String project = request.caller().project();
-        Delivery delivery = sendLimited(project, () -> sender.replay(project, run, withShortTimeout(target)));
+        Delivery delivery = sendLimited(project, () -> sender.replay(project, run, target));
         return auditAndRespond(request, "run.replay", "run/" + run, delivery);
-    }
-
-    private static WebhookTarget withShortTimeout(WebhookTarget target) {
-        WebhookTarget.Timeouts timeouts = target.timeouts();
-        return timeouts.total().compareTo(MAX_SEND_TIME) <= 0
-                ? target
-                : target.timeouts(MAX_SEND_TIME, timeouts.connect());
     }
 
     private interface SendAction {

@@ -3,21 +3,24 @@ package io.carillon.server.hooks;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.server.store.AuditRepository;
-import io.carillon.server.store.SecretRepository;
 import io.carillon.server.store.Transactions;
 import io.carillon.server.store.WebhookRunRepository;
 import io.carillon.spi.Keyring;
 import io.carillon.webhook.Webhooks;
 import io.carillon.webhook.guard.AddressPolicy;
+import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
 
 /**
- * The webhooks of a server: executes the webhook runs of all projects with the secrets that the projects store in the
+ * The webhooks of a server: executes the webhook runs of all projects with the endpoints that the projects store in the
  * database. Create one per process, and close it after the Carillon it serves.
  */
 public final class ServerWebhooks implements AutoCloseable {
-    private final SecretStore secretStore;
+    /** Limits tests and replays, because HTTP requests to the server end after 30 seconds. */
+    private static final Duration MANUAL_TIMEOUT = Duration.ofSeconds(20);
+
+    private final EndpointStore endpointStore;
     private final WebhookRunRepository runs;
     private final GonePauser gonePauser;
     private final Webhooks sender;
@@ -33,8 +36,8 @@ public final class ServerWebhooks implements AutoCloseable {
         }
 
         /**
-         * Sets the master keys that encrypt secrets. Default: none; then secrets cannot be stored, and webhooks without
-         * a secret still work.
+         * Sets the master keys that encrypt secrets. Default: none; then secrets cannot be stored, and endpoints
+         * without a secret still work.
          */
         public Builder keys(Keyring ring) {
             this.keys = Optional.of(ring);
@@ -56,19 +59,20 @@ public final class ServerWebhooks implements AutoCloseable {
         }
     }
 
-    /** Returns a builder of webhooks that read secrets and audit through this data source. */
+    /** Returns a builder of webhooks that read endpoints and audit through this data source. */
     public static Builder on(DataSource source) {
         return new Builder(source);
     }
 
     private ServerWebhooks(Builder builder) {
         Transactions transactions = new Transactions(builder.source);
-        secretStore = new SecretStore(new SecretRepository(transactions), builder.keys);
+        endpointStore = new EndpointStore(transactions, builder.keys);
         runs = new WebhookRunRepository(transactions);
         gonePauser = new GonePauser(Carillon.on(builder.source), transactions, runs, new AuditRepository(transactions));
         sender = Webhooks.builder()
                 .addressPolicy(builder.guard)
-                .secrets(secretStore)
+                .endpoints(endpointStore)
+                .manualTimeout(MANUAL_TIMEOUT)
                 .listener(gonePauser)
                 .build();
     }
@@ -83,12 +87,13 @@ public final class ServerWebhooks implements AutoCloseable {
 
     /** Fails if the secrets in the database cannot be decrypted. Call it when the tables exist. */
     public ServerWebhooks checkSecrets() {
-        secretStore.checkKeys();
+        endpointStore.resealer().checkKeys();
         return this;
     }
 
-    public SecretStore secretStore() {
-        return secretStore;
+    /** Returns the endpoints of all projects. */
+    public EndpointStore endpointStore() {
+        return endpointStore;
     }
 
     /** Returns the sender of webhooks, for tests and replays. */

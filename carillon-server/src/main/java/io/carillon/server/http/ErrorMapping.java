@@ -38,8 +38,8 @@ public final class ErrorMapping {
                     UNKNOWN_ZONE,
                     PAYLOAD_UNREADABLE,
                     PAYLOAD_UNWRITABLE,
+                    UNKNOWN_ENDPOINT,
                     UNKNOWN_HANDLER,
-                    UNKNOWN_SECRET,
                     DUPLICATE_HANDLER,
                     DUPLICATE_SCHEDULE -> 422;
             case PAYLOAD_TOO_LARGE -> 413;

@@ -26,7 +26,7 @@ public final class ProjectRepository {
 
     private static final String COLUMNS = """
             SELECT project, owner, created_at, requests_per_second, max_schedules, max_waiting, max_bulk_actions,
-              max_streams
+              max_streams, ad_hoc_urls
               FROM carillon.project
             """;
 
@@ -42,6 +42,9 @@ public final class ProjectRepository {
               max_bulk_actions = :bulkActions, max_streams = :streams
              WHERE project = :project
             """;
+
+    private static final String UPDATE_AD_HOC_URLS =
+            "UPDATE carillon.project SET ad_hoc_urls = :allowed WHERE project = :project";
 
     private static final long CACHE_NANOS = Duration.ofSeconds(3).toNanos();
     private static final int MAX_CACHED = 10_000;
@@ -84,7 +87,13 @@ public final class ProjectRepository {
         }
     }
 
-    public record StoredProject(String name, @Nullable String owner, Instant createdAt, Quota quota) {}
+    /**
+     * A stored project.
+     *
+     * @param adHocUrls whether webhooks may call URLs that are not endpoints
+     */
+    public record StoredProject(
+            String name, @Nullable String owner, Instant createdAt, Quota quota, boolean adHocUrls) {}
 
     /** Returns the secret of this name; creates it on first use. */
     public byte[] getOrCreateSecret(String name) {
@@ -160,6 +169,15 @@ public final class ProjectRepository {
                 == 1;
     }
 
+    /** Allows or forbids webhooks to URLs that are not endpoints. Returns false if the project does not exist. */
+    public boolean updateAdHocUrls(Session session, String project, boolean allowed) throws SQLException {
+        return session.query(UPDATE_AD_HOC_URLS)
+                        .flag("allowed", allowed)
+                        .text("project", project)
+                        .update()
+                == 1;
+    }
+
     private static StoredProject read(Row row) throws SQLException {
         return new StoredProject(
                 row.text("project"),
@@ -170,6 +188,7 @@ public final class ProjectRepository {
                         row.maybeInteger("max_schedules"),
                         row.maybeNumber("max_waiting"),
                         row.maybeInteger("max_bulk_actions"),
-                        row.maybeInteger("max_streams")));
+                        row.maybeInteger("max_streams")),
+                row.flag("ad_hoc_urls"));
     }
 }

@@ -41,9 +41,15 @@ public final class SampleRequests {
                     "testWebhook",
                     "{\"target\":{\"url\":\"http://127.0.0.1:1/x\",\"method\":\"PUT\",\"headers\":{\"x-a\":\"b\"}},"
                             + "\"payload\":{\"a\":1}}"),
-            Map.entry("makeSecret", "{\"name\":\"sample\",\"value\":\"Bearer 1\"}"),
-            Map.entry("rotateSecret", "{\"overlap\":\"1h\"}"),
             Map.entry("startSession", "{}"),
+            Map.entry("changeProject", "{\"allowAdHocUrls\":true}"),
+            Map.entry(
+                    "makeEndpoint",
+                    "{\"name\":\"sample\",\"url\":\"https://a.example/x\",\"method\":\"PUT\","
+                            + "\"secrets\":[{\"name\":\"s\",\"header\":\"x-s\",\"value\":\"v\"}],"
+                            + "\"headers\":{\"x-a\":\"b\"},\"limits\":{\"maxRunning\":5}}"),
+            Map.entry("updateEndpoint", "{\"url\":\"https://a.example/x\",\"success\":[200]}"),
+            Map.entry("rotateEndpoint", "{\"secret\":\"s\",\"overlap\":\"1h\"}"),
             Map.entry("reEncryptSecrets", "{\"after\":\"a/b\"}"));
 
     private SampleRequests() {}

@@ -20,6 +20,7 @@ CREATE TABLE carillon.project (
   max_waiting         bigint,
   max_bulk_actions    integer,
   max_streams         integer,
+  ad_hoc_urls         boolean NOT NULL DEFAULT true,     -- false: webhooks call endpoints only
   created_at          timestamptz NOT NULL DEFAULT carillon.clock()
 );
 INSERT INTO carillon.project (project) VALUES ('default');

@@ -82,17 +82,39 @@ CREATE TABLE carillon.bulk_action (
 CREATE INDEX bulk_action_running ON carillon.bulk_action (project, worked_at) WHERE state = 'running';
 CREATE INDEX bulk_action_ended ON carillon.bulk_action (ended_at) WHERE ended_at IS NOT NULL;
 
--- A row is a secret that webhooks of a project refer to by name. It is encrypted with the master keys of the servers:
--- a reader of this table cannot use it.
-CREATE TABLE carillon.webhook_secret (
-  project        text COLLATE "C" NOT NULL REFERENCES carillon.project,
+-- A row is an endpoint: a URL that webhooks of a project call by its name, and how to call it. Runs read it at each
+-- attempt.
+CREATE TABLE carillon.endpoint (
+  project         text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  name            text COLLATE "C" NOT NULL,
+  version         bigint NOT NULL DEFAULT 1,             -- raised by each change
+  url             text NOT NULL,
+  method          text COLLATE "C" NOT NULL,
+  headers         jsonb NOT NULL DEFAULT '{}',
+  total_timeout   interval NOT NULL,
+  connect_timeout interval NOT NULL,
+  success         integer[] NOT NULL DEFAULT '{}',       -- status codes that mean success; empty: 200 to 299
+  callback        interval,                              -- null: 202 has no special meaning
+  created_at      timestamptz NOT NULL DEFAULT carillon.clock(),
+  created_by      text NOT NULL,
+  updated_at      timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, name)
+);
+
+-- A row is a secret of an endpoint. It is encrypted with the master keys of the servers for this endpoint and the
+-- origin of its URL: a reader of this table cannot use it, and no server sends it to another origin.
+CREATE TABLE carillon.endpoint_secret (
+  project        text COLLATE "C" NOT NULL,
+  endpoint       text COLLATE "C" NOT NULL,
   name           text COLLATE "C" NOT NULL,
-  kind           text COLLATE "C" NOT NULL CHECK (kind IN ('signing', 'value')),
+  header         text COLLATE "C",                       -- the header whose value it is; null: it signs requests
   sealed         text NOT NULL,
   previous       text,                                   -- the secret before the last rotation; null: none
   previous_until timestamptz,                            -- until then, requests are also signed with previous
   created_at     timestamptz NOT NULL DEFAULT carillon.clock(),
   created_by     text NOT NULL,
   rotated_at     timestamptz,                            -- null: never rotated
-  PRIMARY KEY (project, name)
+  PRIMARY KEY (project, endpoint, name),
+  UNIQUE (project, endpoint, header) DEFERRABLE INITIALLY DEFERRED,
+  FOREIGN KEY (project, endpoint) REFERENCES carillon.endpoint ON DELETE CASCADE
 );

@@ -20,7 +20,7 @@ BEGIN
   GRANT USAGE ON SCHEMA carillon TO carillon_api;
   GRANT SELECT, INSERT, UPDATE, DELETE ON carillon.schedule, carillon.run, carillon.dead_run, carillon.lane,
     carillon.gate, carillon.cancel_request, carillon.unique_key_window, carillon.progress, carillon.open_attempt,
-    carillon.idempotency, carillon.webhook_secret TO carillon_api;
+    carillon.idempotency, carillon.endpoint, carillon.endpoint_secret TO carillon_api;
   GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt TO carillon_api;
   GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action TO carillon_api;
   GRANT SELECT ON carillon.project TO carillon_api;
@@ -29,7 +29,8 @@ BEGIN
   GRANT USAGE ON SEQUENCE carillon.gate_position_seq TO carillon_api;
   FOREACH v_table IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'unique_key_window',
                                  'progress', 'open_attempt', 'idempotency', 'run_history', 'ledger_gap', 'audit',
-                                 'api_key', 'attempt', 'project', 'bulk_action', 'webhook_secret'] LOOP
+                                 'api_key', 'attempt', 'project', 'bulk_action', 'endpoint',
+                                 'endpoint_secret'] LOOP
     CONTINUE WHEN EXISTS (SELECT 1 FROM pg_policies p
                            WHERE p.schemaname = 'carillon' AND p.tablename = v_table
                              AND p.policyname = 'current_project_only');

@@ -1,4 +1,4 @@
-package io.carillon.server.api;
+package io.carillon.server.endpoint;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
@@ -7,6 +7,7 @@ import io.carillon.run.Payload;
 import io.carillon.run.Target;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
+import io.carillon.server.http.Problem;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
 import java.time.Duration;
@@ -17,39 +18,51 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Converts webhook targets from and to JSON. Targets contain only the names of secrets; a plain header whose name
- * suggests a secret is rejected.
+ * Converts webhook targets from and to JSON. Targets contain no secrets; a plain header whose name suggests a secret is
+ * rejected.
  */
-final class WebhookTargetJson {
+public final class WebhookTargetJson {
     private static final JsonCodec CODEC = new JsonCodec();
     private static final Pattern SECRET_HEADER_NAME =
             Pattern.compile("authoriz|cookie|passw|secret|credential|api-?key|token|signature");
 
     private WebhookTargetJson() {}
 
-    static boolean isWebhook(Target target) {
+    /** Returns whether a target is a webhook. */
+    public static boolean isWebhook(Target target) {
         return isWebhook(target.kind(), target.name());
     }
 
-    static boolean isWebhook(String kind, String name) {
+    public static boolean isWebhook(String kind, String name) {
         return kind.equals(Target.HANDLER) && name.equals(Webhooks.TYPE.name());
     }
 
-    static WebhookTarget read(JsonFields fields) {
-        String url = fields.required("url", fields.text("url"));
-        WebhookTarget target = fields.convert("url", () -> WebhookTarget.post(url));
-        target = with(fields, "method", target, fields.text("method"), WebhookTarget::method);
-        target = with(fields, "headers", target, fields.textMap("headers"), WebhookTargetJson::headers);
-        target = with(
-                fields, "secretHeaders", target, fields.textMap("secretHeaders"), WebhookTargetJson::secretHeaders);
-        target = with(fields, "secret", target, fields.text("secret"), WebhookTarget::signedWith);
+    /** Reads a target with a URL or the name of an endpoint. */
+    public static WebhookTarget read(JsonFields fields) {
+        Optional<String> endpoint = fields.text("endpoint");
+        if (endpoint.isPresent() && fields.has("url"))
+            throw Problem.invalid("/target/url", "A target has either an endpoint or a url. Leave one of them out.");
+        WebhookTarget target = endpoint.isPresent()
+                ? withRequestFields(fields, fields.convert("endpoint", () -> WebhookTarget.to(endpoint.get())))
+                : readRequest(fields);
         target = with(fields, "body", target, fields.text("body"), WebhookTarget::body);
+        fields.refuseUnknown();
+        return target;
+    }
+
+    /** Reads the URL of a webhook and how to call it, without a body. */
+    static WebhookTarget readRequest(JsonFields fields) {
+        String url = fields.required("url", fields.text("url"));
+        return withRequestFields(fields, fields.convert("url", () -> WebhookTarget.post(url)));
+    }
+
+    private static WebhookTarget withRequestFields(JsonFields fields, WebhookTarget before) {
+        WebhookTarget target = with(fields, "method", before, fields.text("method"), WebhookTarget::method);
+        target = with(fields, "headers", target, fields.textMap("headers"), WebhookTargetJson::headers);
         target = with(fields, "success", target, fields.integers("success"), WebhookTargetJson::success);
         target = with(fields, "callback", target, fields.duration("callback"), WebhookTarget::callback);
         Optional<JsonFields> timeouts = fields.object("timeouts");
-        if (timeouts.isPresent()) target = timeouts(fields, target, timeouts.get());
-        fields.refuseUnknown();
-        return target;
+        return timeouts.isPresent() ? timeouts(fields, target, timeouts.get()) : target;
     }
 
     private interface FieldSetter<T> {
@@ -68,21 +81,14 @@ final class WebhookTargetJson {
             if (SECRET_HEADER_NAME.matcher(name).find())
                 throw new CarillonException(
                         ErrorCode.INVALID_OPTION,
-                        "A header of this name usually contains a secret, which every reader of the run would see. "
-                                + "Store the value with POST /v1/secrets and name the secret in secretHeaders.");
+                        "A header of this name usually contains a secret, which every reader would see. Store the "
+                                + "value as a secret of an endpoint with POST /v1/endpoints.");
             if (target.headers().containsKey(name))
                 throw new CarillonException(
                         ErrorCode.INVALID_OPTION,
                         "Header names must be unique, ignoring case. Remove the duplicate header.");
             target = target.header(name, header.getValue());
         }
-        return target;
-    }
-
-    private static WebhookTarget secretHeaders(WebhookTarget before, Map<String, String> headers) {
-        WebhookTarget target = before;
-        for (Map.Entry<String, String> header : headers.entrySet())
-            target = target.secretHeader(header.getKey().toLowerCase(Locale.ROOT), header.getValue());
         return target;
     }
 
@@ -98,12 +104,12 @@ final class WebhookTargetJson {
     }
 
     /** Returns the payload of runs with this target. */
-    static Payload payload(WebhookTarget target) {
+    public static Payload payload(WebhookTarget target) {
         return new Payload(CODEC.encode(target), CODEC.name());
     }
 
     /** Returns the target in a payload; empty if the payload is not a readable target. */
-    static Optional<WebhookTarget> fromPayload(byte[] payload) {
+    public static Optional<WebhookTarget> fromPayload(byte[] payload) {
         try {
             return Optional.of(CODEC.decode(payload, WebhookTarget.class));
         } catch (CarillonException other) {
@@ -111,14 +117,20 @@ final class WebhookTargetJson {
         }
     }
 
-    static JsonObject toJson(WebhookTarget target) {
-        return new JsonObject()
-                .put("url", target.url())
+    public static JsonObject toJson(WebhookTarget target) {
+        if (target.endpoint() != null)
+            return new JsonObject()
+                    .put("endpoint", target.endpoint())
+                    .put("headers", target.headers().isEmpty() ? null : target.headers())
+                    .put("body", target.body().isEmpty() ? null : target.body());
+        return putRequest(new JsonObject(), target).put("body", target.body().isEmpty() ? null : target.body());
+    }
+
+    /** Adds the fields that {@link #readRequest} reads. */
+    static JsonObject putRequest(JsonObject json, WebhookTarget target) {
+        return json.put("url", target.url())
                 .put("method", target.method())
                 .put("headers", target.headers().isEmpty() ? null : target.headers())
-                .put("secretHeaders", target.secretHeaders().isEmpty() ? null : target.secretHeaders())
-                .put("secret", target.secret())
-                .put("body", target.body().isEmpty() ? null : target.body())
                 .put(
                         "timeouts",
                         new JsonObject()
