@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.openapi.OpenApiDescription;
 import io.carillon.server.openapi.SampleRequests;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 

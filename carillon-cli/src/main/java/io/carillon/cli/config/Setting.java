@@ -102,8 +102,8 @@ public enum Setting {
             "master-keys",
             "FILE",
             "",
-            "File with the master keys that encrypt webhook secrets, one id:base64 per line, the current key "
-                    + "first. Without master keys, webhooks cannot use secrets."),
+            "File with the master keys that encrypt the secrets of endpoints, one id:base64 per line, the current key "
+                    + "first. Without master keys, endpoints cannot have secrets."),
     WEBHOOK_ALLOW(
             "webhook-allow",
             "LIST",

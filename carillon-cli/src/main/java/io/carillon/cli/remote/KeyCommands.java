@@ -80,7 +80,7 @@ final class KeyCommands extends RemoteCommandGroup {
         putList(body, "addresses", addresses);
         putList(body, "queues", queues);
         putList(body, "handlers", handlers);
-        return new SecretPrinter(shell, printer()).show(client().post("/v1/keys", body), "id", file);
+        return new KeyPrinter(shell, printer()).show(client().post("/v1/keys", body), "id", file);
     }
 
     private static void putList(ObjectNode body, String field, @Nullable List<String> values) {
@@ -117,7 +117,7 @@ final class KeyCommands extends RemoteCommandGroup {
                     @Nullable
                     String overlap,
             @Option(names = "--to", paramLabel = "FILE", description = TO_DESCRIPTION) @Nullable String file) {
-        return new SecretPrinter(shell, printer())
+        return new KeyPrinter(shell, printer())
                 .show(
                         client().post(
                                         ApiClient.path("keys", id, "rotate"),

@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon project}. */
 @Command(
         name = "project",
-        description = "Create projects and set their quotas. For admins of the project 'default'.",
+        description = "Create projects, set their quotas and settings. For admins of the project 'default'.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class ProjectCommands extends RemoteCommandGroup {
@@ -48,7 +48,7 @@ final class ProjectCommands extends RemoteCommandGroup {
                     @Nullable
                     String file) {
         JsonNode made = client().post("/v1/projects", putIfGiven(emptyBody().put("name", name), "owner", owner));
-        return new SecretPrinter(shell, printer()).show(made, "name", file);
+        return new KeyPrinter(shell, printer()).show(made, "name", file);
     }
 
     @Command(description = "List projects.", sortOptions = false)
@@ -108,6 +108,25 @@ final class ProjectCommands extends RemoteCommandGroup {
         JsonNode project = client().put(ApiClient.path("projects", name, "quota"), body, Map.of())
                 .body();
         printer().printResult("Set the quota of %s.".formatted(name), project, "name");
+        return ExitCode.OK;
+    }
+
+    @Command(description = "Change settings of a project. Also for admins of the project itself.", sortOptions = false)
+    int settings(
+            @Parameters(paramLabel = "NAME") String name,
+            @Option(
+                            names = "--ad-hoc-urls",
+                            required = true,
+                            arity = "1",
+                            paramLabel = "true|false",
+                            description = "Whether webhooks may call URLs that are not endpoints. Default: true.")
+                    boolean adHocUrls) {
+        JsonNode project = client().put(
+                        ApiClient.path("projects", name, "settings"),
+                        emptyBody().put("allowAdHocUrls", adHocUrls),
+                        Map.of())
+                .body();
+        printer().printResult("Set the settings of %s.".formatted(name), project, "name");
         return ExitCode.OK;
     }
 }

@@ -2,7 +2,6 @@ package io.carillon.cli.remote;
 
 import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 
-import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.JsonInput;
 import io.carillon.cli.remote.flags.WebhookFlags;
 import io.carillon.cli.shell.ExitCode;
@@ -18,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon webhook}. */
 @Command(
         name = "webhook",
-        description = "Test webhooks and re-encrypt their secrets.",
+        description = "Test webhooks to any URL. For endpoints see 'carillon endpoint'.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class WebhookCommands extends RemoteCommandGroup {
@@ -27,7 +26,7 @@ final class WebhookCommands extends RemoteCommandGroup {
     }
 
     @Command(
-            description = "Send a webhook once, now. Exit code 0: delivered or accepted, 10: not.",
+            description = "Send a webhook without secrets once, now. Exit code 0: delivered or accepted, 10: not.",
             sortOptions = false)
     int test(
             @Parameters(paramLabel = "URL") String url,
@@ -58,33 +57,5 @@ final class WebhookCommands extends RemoteCommandGroup {
                 ? "status " + delivery.path("status")
                 : delivery.path("note").stringValue("status " + delivery.path("status"));
         return "%s: %s, after %s ms.".formatted(verdict, why, delivery.path("millis"));
-    }
-
-    @Command(
-            name = "re-encrypt",
-            description = "Encrypt the secrets of all projects with the first master key of the server. Can be "
-                    + "interrupted and repeated.",
-            sortOptions = false)
-    int reEncrypt() {
-        ApiClient apiClient = client();
-        ObjectNode request = emptyBody();
-        ObjectNode sum = emptyBody();
-        long done = 0;
-        long unreadable = 0;
-        while (true) {
-            JsonNode answer = apiClient.post("/v1/secrets:re-encrypt", request);
-            done += answer.path("done").longValue(0);
-            unreadable += answer.path("unreadable").longValue(0);
-            String next = answer.path("next").stringValue("");
-            if (next.isEmpty()) break;
-            request.put("after", next);
-        }
-        sum.put("done", done).put("unreadable", unreadable);
-        printer()
-                .printResult(
-                        "%d secrets were re-encrypted; %d cannot be decrypted.".formatted(done, unreadable),
-                        sum,
-                        "done");
-        return unreadable == 0 ? ExitCode.OK : ExitCode.PARTIAL;
     }
 }

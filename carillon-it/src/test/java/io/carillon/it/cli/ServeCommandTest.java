@@ -162,11 +162,11 @@ class ServeCommandTest {
                 String key = serve.awaitBootstrapKey();
                 Matcher port = PORT.matcher(serve.err());
                 assertThat(port.find()).isTrue();
-                assertThat(post(port.group(1), key, "/v1/secrets", "{\"name\":\"orders\"}"))
-                        .contains("whsec_");
-                String target = "{\"url\":\"http://127.0.0.1:%s/healthz\",\"method\":\"GET\",\"secret\":\"orders\"}"
+                String endpoint = ("{\"name\":\"orders\",\"url\":\"http://127.0.0.1:%s/healthz\",\"method\":\"GET\","
+                                + "\"secrets\":[{\"name\":\"main\"}]}")
                         .formatted(port.group(1));
-                String made = post(port.group(1), key, "/v1/runs", "{\"target\":" + target + "}");
+                assertThat(post(port.group(1), key, "/v1/endpoints", endpoint)).contains("whsec_");
+                String made = post(port.group(1), key, "/v1/runs", "{\"target\":{\"endpoint\":\"orders\"}}");
                 String run = made.replaceAll(".*(run_\\w+).*", "$1");
                 Awaitility.await()
                         .atMost(Duration.ofSeconds(60))

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Webhooks and secrets with the {@code carillon} command, against a server that delivers to a local receiver. */
+/** Webhooks and endpoints with the {@code carillon} command, against a server that delivers to a local receiver. */
 class WebhookCommandsTest {
     @RegisterExtension
     static final RemoteServer SERVER = new RemoteServer();
@@ -103,38 +103,80 @@ class WebhookCommandsTest {
         assertThat(odd.err()).contains("/target/url");
         assertThat(SERVER.run("run", "enqueue", "fine", "--webhook", url("/x")).exitCode())
                 .isEqualTo(2);
-        assertThat(SERVER.run("run", "enqueue", "fine", "--secret", "x").err()).contains("need --webhook");
+        assertThat(SERVER.run("run", "enqueue", "fine", "--method", "GET").err())
+                .contains("need --webhook");
     }
 
     @Test
-    void a_secret_is_shown_once_signs_is_rotated_and_deleted() throws Exception {
-        assertThat(runSuccessfully("secret", "create", "orders")).startsWith("whsec_");
+    void an_endpoint_is_created_changed_called_rotated_and_deleted() throws Exception {
+        Path token = folder.resolve("token");
+        SecretFiles.write(token, "Bearer t0ps3cret\n");
+        String secret = runSuccessfully(
+                "endpoint",
+                "create",
+                "orders",
+                url("/orders"),
+                "--secret",
+                "main",
+                "--secret-header",
+                "Authorization=" + token,
+                "--running",
+                "5");
+        assertThat(secret).startsWith("whsec_");
         Path file = folder.resolve("secret");
-        runSuccessfully("secret", "rotate", "orders", "--overlap", "1h", "--to", file.toString());
+        runSuccessfully("endpoint", "rotate", "orders", "--secret", "main", "--overlap", "1h", "--to", file.toString());
         assertThat(Files.readString(file)).startsWith("whsec_");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                 .isEqualTo("rw-------");
-        assertThat(runSuccessfully("webhook", "test", url("/signed"), "--secret", "orders", "--payload", "{}"))
+        assertThat(runSuccessfully("endpoint", "test", "orders", "--payload", "{}"))
                 .startsWith("delivered: status 200");
-        assertThat(received("/signed").get(0).signatures()).hasSize(2);
-
-        Path token = folder.resolve("token");
-        SecretFiles.write(token, "Bearer t0ps3cret\n");
-        assertThat(runSuccessfully("secret", "create", "token", "--from", token.toString()))
-                .isEqualTo("Stored token.");
-        runSuccessfully("webhook", "test", url("/header"), "--secret-header", "authorization=token");
-        assertThat(received("/header").get(0).authorization()).isEqualTo("Bearer t0ps3cret");
-        assertThat(runSuccessfully("secret", "list") + runSuccessfully("secret", "get", "token", "-o", "json"))
-                .contains("orders", "signing", "token", "value")
+        assertThat(received("/orders").get(0).signatures()).hasSize(2);
+        assertThat(received("/orders").get(0).authorization()).isEqualTo("Bearer t0ps3cret");
+        assertThat(runSuccessfully("endpoint", "list") + runSuccessfully("endpoint", "get", "orders", "-o", "json"))
+                .contains("orders", "signing", "authorization", "endpoint.orders")
                 .doesNotContain("t0ps3cret", "whsec_");
 
-        assertThat(runSuccessfully("webhook", "re-encrypt"))
+        assertThat(runSuccessfully("endpoint", "update", "orders", "--method", "put", "--total-timeout", "9s"))
+                .isEqualTo("Changed orders.");
+        RemoteServer.CommandResult moved = SERVER.run("endpoint", "update", "orders", "https://else.example/");
+        assertThat(moved.exitCode()).isEqualTo(5);
+        assertThat(moved.err()).contains("missing: authorization, main");
+        assertThat(runSuccessfully("endpoint", "update", "orders", "--secret", "second"))
+                .startsWith("whsec_");
+
+        String run = runSuccessfully("run", "enqueue", "--endpoint", "orders", "--payload", "[1]", "-o", "name");
+        runSuccessfully("run", "wait", run);
+        assertThat(received("/orders").get(1).signatures()).hasSize(3);
+        assertThat(SERVER.run("run", "enqueue", "--endpoint", "orders", "--method", "GET")
+                        .err())
+                .contains("settings of the endpoint");
+        assertThat(runSuccessfully("endpoint", "re-encrypt"))
                 .isEqualTo("0 secrets were re-encrypted; 0 cannot be decrypted.");
-        runSuccessfully("secret", "delete", "orders");
-        assertThat(SERVER.run("secret", "get", "orders").exitCode()).isEqualTo(3);
-        assertThat(SERVER.run("webhook", "test", url("/signed"), "--secret", "orders")
-                        .exitCode())
-                .isEqualTo(2);
+
+        runSuccessfully("schedule", "create", "daily", "--every", "1d", "--endpoint", "orders");
+        assertThat(SERVER.run("endpoint", "delete", "orders").exitCode()).isEqualTo(5);
+        runSuccessfully("schedule", "update", "daily", "--webhook", url("/hook"));
+        assertThat(SERVER.run("schedule", "get", "daily", "-o", "json")
+                        .json()
+                        .at("/queue")
+                        .asString())
+                .isEqualTo("webhooks");
+        runSuccessfully("schedule", "update", "daily", "--endpoint", "orders");
+        runSuccessfully("endpoint", "delete", "orders", "--force");
+        assertThat(SERVER.run("endpoint", "get", "orders").exitCode()).isEqualTo(3);
+        runSuccessfully("schedule", "delete", "daily");
+    }
+
+    @Test
+    void a_project_forbids_urls_that_are_not_endpoints() {
+        runSuccessfully("project", "settings", "default", "--ad-hoc-urls", "false");
+        try {
+            RemoteServer.CommandResult refused = SERVER.run("webhook", "test", url("/x"));
+            assertThat(refused.exitCode()).isEqualTo(2);
+            assertThat(refused.err()).contains("allows endpoints only");
+        } finally {
+            runSuccessfully("project", "settings", "default", "--ad-hoc-urls", "true");
+        }
     }
 
     @Test

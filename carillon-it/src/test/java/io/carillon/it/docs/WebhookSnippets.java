@@ -96,7 +96,7 @@ Webhooks webhooks = Webhooks.builder()
     static void signingSecrets() {
 SigningSecret shared = SigningSecret.generate();
 SigningSecret keyPair = SigningSecret.generateEd25519();
-store(keyPair.reveal());                              // whsk_…, for your SecretSource only
+store(keyPair.reveal());                              // whsk_…, for your endpoint only
 String forReceivers = keyPair.publicKey().orElseThrow();   // whpk_…
     }
 

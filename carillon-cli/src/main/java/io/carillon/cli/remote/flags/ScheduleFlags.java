@@ -96,7 +96,7 @@ public final class ScheduleFlags {
     /** Replaces the fields for which an option was given. */
     public ObjectNode applyTo(ObjectNode body) {
         when.applyTo(body.get("when") instanceof ObjectNode before ? before : body.putObject("when"));
-        if (handler != null || !target.isEmpty()) body.set("target", target.json(handler, "--handler"));
+        if (handler != null || !target.isEmpty()) replaceTarget(body, target.json(handler, "--handler"));
         if (payload != null) body.set("payload", JsonInput.parseOrReadFile("--payload", payload));
         JsonBody.putIfGiven(body, "queue", queue);
         JsonBody.putIfGiven(body, "priority", AllowedValues.require("--priority", priority, Priority.class));
@@ -108,6 +108,12 @@ public final class ScheduleFlags {
         JsonBody.putIfGiven(body, "missedSpread", missedSpread);
         if (pauseAfter != null) body.put("pauseAfter", pauseAfter);
         return body;
+    }
+
+    /** Sets the target. The queue of an endpoint belongs to this endpoint only, so another target does not keep it. */
+    private static void replaceTarget(ObjectNode body, JsonNode target) {
+        if (target.has("endpoint") || body.path("target").has("endpoint")) body.remove("queue");
+        body.set("target", target);
     }
 
     /**

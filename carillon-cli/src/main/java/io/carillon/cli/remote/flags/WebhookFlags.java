@@ -1,5 +1,6 @@
 package io.carillon.cli.remote.flags;
 
+import io.carillon.cli.shell.UsageException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -15,32 +16,27 @@ public final class WebhookFlags {
     private Map<String, String> headers = new LinkedHashMap<>();
 
     @Option(
-            names = "--secret-header",
-            paramLabel = "NAME=SECRET",
-            description = "Header whose value is the secret of this name. Can be repeated.")
-    private Map<String, String> secretHeaders = new LinkedHashMap<>();
-
-    @Option(names = "--secret", paramLabel = "NAME", description = "Name of the secret that signs the request.")
-    private @Nullable String secret;
-
-    @Option(
             names = "--callback",
             paramLabel = "DURATION",
             description = "Maximum time until the callback of a receiver that answers 202.")
     private @Nullable String callback;
 
     boolean isEmpty() {
-        return method == null && secret == null && callback == null && headers.isEmpty() && secretHeaders.isEmpty();
+        return method == null && callback == null && headers.isEmpty();
     }
 
     /** Returns the target that calls this URL. */
     public ObjectNode json(String url) {
         ObjectNode target = JsonBody.emptyBody().put("url", url);
         JsonBody.putIfGiven(target, "method", method);
-        JsonBody.putIfGiven(target, "secret", secret);
         JsonBody.putIfGiven(target, "callback", callback);
-        if (!headers.isEmpty()) headers.forEach(target.putObject("headers")::put);
-        if (!secretHeaders.isEmpty()) secretHeaders.forEach(target.putObject("secretHeaders")::put);
-        return target;
+        return JsonBody.putTexts(target, "headers", headers);
+    }
+
+    /** Returns the target that calls the endpoint of this name. */
+    ObjectNode endpointJson(String endpoint) {
+        if (method != null || callback != null)
+            throw new UsageException("--method and --callback are settings of the endpoint. Remove them.");
+        return JsonBody.putTexts(JsonBody.emptyBody().put("endpoint", endpoint), "headers", headers);
     }
 }
