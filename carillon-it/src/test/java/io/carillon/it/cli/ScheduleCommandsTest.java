@@ -131,7 +131,8 @@ class ScheduleCommandsTest {
     void missing_or_contradictory_flags_are_rejected_before_a_request_is_sent() {
         assertThat(schedule("create", "x", "--handler", "fine").err())
                 .contains("--cron, --every, --once or --adaptive");
-        assertThat(schedule("create", "x", "--every", "1h").err()).contains("--handler, --webhook and --target");
+        assertThat(schedule("create", "x", "--every", "1h").err())
+                .contains("--handler, --endpoint, --webhook and --target");
         assertThat(schedule("create", "x", "--every", "soon", "--handler", "fine")
                         .err())
                 .contains("'soon'", "10s");
