@@ -30,7 +30,8 @@ public enum Verdict {
     TIMED_OUT,
     /**
      * Not sent: the host has reached its limit of concurrent requests, is paused, or its breaker is open; or the
-     * project has used up its share of the name lookups of this node. The delivery is postponed; this is not a failure.
+     * project has used up its share of the name lookups of this node; or the database did not answer when the endpoint
+     * was read. The delivery is postponed; this is not a failure.
      */
     HELD_BACK,
     /**

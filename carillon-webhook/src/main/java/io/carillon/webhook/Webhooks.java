@@ -27,6 +27,8 @@ import org.slf4j.LoggerFactory;
 public final class Webhooks implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Webhooks.class);
     private static final Duration DEFAULT_SLOW_DOWN = Duration.ofSeconds(1);
+    /** How long a message waits whose endpoint could not be read. */
+    private static final Duration UNREADABLE_PAUSE = Duration.ofSeconds(5);
     /** The timeout of an attempt is the one of its target. */
     private static final Duration MAX_TIME = Duration.ofSeconds(60);
 
@@ -125,11 +127,19 @@ public final class Webhooks implements AutoCloseable {
         try {
             prepared = requests.prepare(metadata, message, callbackToken, maxTime);
         } catch (CarillonException unusable) {
-            return new Result(
-                    message, Delivery.unsent(Verdict.NOT_SENDABLE, String.valueOf(unusable.getMessage()), null));
+            return new Result(message, unsent(unusable));
         }
         Delivery delivery = send(metadata, prepared.target(), prepared.request());
         return new Result(prepared.target(), delivery.withUrl(prepared.calledUrl()));
+    }
+
+    /** A message whose endpoint cannot be read now is sent later. That is not a failure of the message. */
+    private static Delivery unsent(CarillonException cause) {
+        return switch (cause.code()) {
+            case DATABASE_UNREACHABLE, STORAGE ->
+                Delivery.unsent(Verdict.HELD_BACK, "the endpoint could not be read", UNREADABLE_PAUSE);
+            default -> Delivery.unsent(Verdict.NOT_SENDABLE, String.valueOf(cause.getMessage()), null);
+        };
     }
 
     private Delivery send(DeliveryMetadata metadata, WebhookTarget target, WebhookRequest request)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.Enqueue;
@@ -35,6 +36,7 @@ class EndpointTest {
     private final CarillonKit kit;
     private final Map<String, Endpoint> endpoints = new ConcurrentHashMap<>();
     private volatile boolean adHocUrls = true;
+    private volatile boolean unreachable;
     private TestReceiver testReceiver;
     private Webhooks webhooks;
     private Carillon carillon;
@@ -55,6 +57,7 @@ class EndpointTest {
         EndpointSource source = new EndpointSource() {
             @Override
             public Optional<Endpoint> find(String project, String name) {
+                if (unreachable) throw new CarillonException(ErrorCode.DATABASE_UNREACHABLE, "no connection");
                 return Optional.ofNullable(endpoints.get(project + "/" + name));
             }
 
@@ -177,6 +180,20 @@ class EndpointTest {
         return Delivery.parse(carillon.runs().get(run).orElseThrow().details().delivery())
                 .or(() -> Delivery.parse(failed.get(failed.size() - 1).delivery()))
                 .orElseThrow();
+    }
+
+    @Test
+    void a_message_whose_endpoint_cannot_be_read_waits_without_a_failure() {
+        put(Endpoint.named("orders", testReceiver.url()));
+        unreachable = true;
+        RunId run = enqueue(WebhookTarget.to("orders"));
+        kit.runDue();
+        assertThat(delivery(run).verdict()).isEqualTo(Verdict.HELD_BACK);
+        assertThat(carillon.runs().get(run).orElseThrow().failures()).isZero();
+
+        unreachable = false;
+        kit.advance(Duration.ofSeconds(6)).runDue();
+        assertThat(carillon.runs().get(run).orElseThrow().state()).isEqualTo(RunState.SUCCEEDED);
     }
 
     @Test
