@@ -242,7 +242,9 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         if (!bounds.excluded.contains(next)) return end;
         while (bounds.excluded.contains(next)) next = next.plusDays(1);
         // Not the end of the last date: a change of the clock may repeat or skip parts of these dates.
-        return next.minusDays(1).atStartOfDay(zone()).toInstant().minusNanos(1);
+        Instant lastDate = next.minusDays(1).atStartOfDay(zone()).toInstant().minusNanos(1);
+        // If the clock goes back over midnight, the last date can begin before the given instant.
+        return lastDate.isAfter(end) ? lastDate : end;
     }
 
     /** Like {@link #next}, but includes instants on excluded dates, which the ledger also records. */

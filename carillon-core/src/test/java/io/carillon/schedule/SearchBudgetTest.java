@@ -2,6 +2,7 @@ package io.carillon.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,5 +121,19 @@ class SearchBudgetTest {
 
                 assertThat(skipping).as("%s except %s", zone, excluded).isEqualTo(visiting);
             }
+    }
+
+    /** In Newfoundland the clock went back over midnight until 2011: parts of 6 November 2010 came after 7 November. */
+    @Test
+    void a_date_that_is_repeated_across_midnight_does_not_stop_the_search() {
+        ZonedDateTime start = ZonedDateTime.of(2010, 1, 1, 0, 30, 0, 0, ZoneId.of("America/St_Johns"));
+        When when = When.every(1, ChronoUnit.HOURS, start)
+                .except(List.of(LocalDate.of(2010, 11, 6), LocalDate.of(2010, 11, 7)));
+
+        Optional<Instant> next = assertTimeoutPreemptively(
+                Duration.ofSeconds(20), () -> when.next(Instant.parse("2010-11-06T12:00:00Z")));
+
+        assertThat(next.map(at -> LocalDate.ofInstant(at, ZoneId.of("America/St_Johns"))))
+                .contains(LocalDate.of(2010, 11, 8));
     }
 }

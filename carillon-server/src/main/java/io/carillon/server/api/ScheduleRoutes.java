@@ -212,8 +212,10 @@ final class ScheduleRoutes {
         return executor.change(request, "schedule.backfill", auditObject(request), transaction -> {
             requireSchedule(transaction, request);
             int count = transaction.project().schedules().previewBackfill(request.pathName("name"), from, to, dropped);
-            quotaCheck.checkRuns(transaction, count);
-            if (!dry) transaction.project().schedules().backfill(request.pathName("name"), from, to, dropped);
+            if (!dry) {
+                quotaCheck.checkRuns(transaction, count);
+                transaction.project().schedules().backfill(request.pathName("name"), from, to, dropped);
+            }
             transaction.addAuditDetail("from", from.toString());
             transaction.addAuditDetail("to", to.toString());
             transaction.addAuditDetail("dryRun", Boolean.toString(dry));

@@ -16,6 +16,8 @@ public final class LiveRunEstimates {
     private static final long MAX_AGE_NANOS = Duration.ofSeconds(5).toNanos();
     /** How much longer than a count the time until the next one is. */
     private static final int PAUSE_FACTOR = 50;
+    /** The longest time without a quota if the runs of a project cannot be counted. */
+    private static final long MAX_PAUSE_AFTER_FAILURE = Duration.ofMinutes(1).toNanos();
 
     private static final int MAX_PROJECTS = 10_000;
 
@@ -44,7 +46,7 @@ public final class LiveRunEstimates {
                 estimate.set(runCount.count(), begun);
                 counted = true;
             } finally {
-                if (!counted) estimate.abandonCount();
+                if (!counted) estimate.recordFailure(begun);
             }
         }
         return estimate.tryAdd(more, most);
@@ -52,7 +54,7 @@ public final class LiveRunEstimates {
 
     private final class Estimate {
         private long runs;
-        private long countedNanos;
+        private long countedNanos = nanoTime.getAsLong();
         private long pauseNanos;
         private boolean known;
         private boolean counting;
@@ -62,7 +64,7 @@ public final class LiveRunEstimates {
             if (counting) return false;
             long age = nanoTime.getAsLong() - countedNanos;
             boolean due = age >= MAX_AGE_NANOS || runs + more > most;
-            counting = !known || (due && age >= pauseNanos);
+            counting = (due || !known) && age >= pauseNanos;
             return counting;
         }
 
@@ -74,7 +76,9 @@ public final class LiveRunEstimates {
             counting = false;
         }
 
-        private synchronized void abandonCount() {
+        private synchronized void recordFailure(long begun) {
+            countedNanos = nanoTime.getAsLong();
+            pauseNanos = Math.min((countedNanos - begun) * PAUSE_FACTOR, MAX_PAUSE_AFTER_FAILURE);
             counting = false;
         }
 

@@ -5,8 +5,8 @@ import java.util.Map;
 
 /**
  * Divides the places of a resource of this node between projects. A project may hold half of the places that the other
- * projects leave, and always one if a place is free. However many places a project takes, the next project finds some.
- * Projects without a place are not stored. Thread-safe.
+ * projects leave, and always one if a place is free. So one project leaves half of the places to the others; several
+ * projects together can take them all. Projects without a place are not stored. Thread-safe.
  */
 public final class ProjectShares {
     private final int places;

@@ -69,7 +69,8 @@ final class HttpClientFactory {
                         .build())
                 .setTlsSocketStrategy(new DefaultClientTlsStrategy(tls))
                 .setDnsResolver(new RejectingResolver())
-                .setPoolConcurrencyPolicy(PoolConcurrencyPolicy.LAX)
+                // The lax policy would keep an entry for every host that was ever called, and ignore the maximum.
+                .setPoolConcurrencyPolicy(PoolConcurrencyPolicy.STRICT)
                 .setMaxConnTotal(MAX_CONNECTIONS)
                 .setMaxConnPerRoute(MAX_CONNECTIONS)
                 .setDefaultConnectionConfig(ConnectionConfig.custom()

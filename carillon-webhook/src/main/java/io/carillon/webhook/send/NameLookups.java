@@ -1,5 +1,6 @@
 package io.carillon.webhook.send;
 
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.webhook.guard.Resolver;
 import io.carillon.webhook.hosts.ProjectShares;
 import java.net.InetAddress;
@@ -118,7 +119,10 @@ final class NameLookups implements AutoCloseable {
         lookup.waiting--;
         if (lookup.ended) return;
         if (!lookup.abandoned)
-            log.warn("name lookup not answered in time host={} project={}", lookup.name.host(), lookup.name.project());
+            log.warn(
+                    "name lookup not answered in time host={} project={}",
+                    ControlCharacters.escape(lookup.name.host()),
+                    lookup.name.project());
         lookup.abandoned = true;
         // The resolver of the operating system ignores the interrupt, others may end early.
         if (lookup.waiting == 0 && lookup.thread != null) lookup.thread.interrupt();

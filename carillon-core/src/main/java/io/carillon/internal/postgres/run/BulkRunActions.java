@@ -116,15 +116,22 @@ final class BulkRunActions {
     BulkChunk apply(String project, RunFilter filter, BulkAction action, BulkCursor cursor) {
         Selection selection = new Selection(project, filter, action);
         if (cursor.isFinished()) return new BulkChunk(0, cursor, false);
-        if (action instanceof BulkAction.Redrive) return redriveChunk(selection, cursor);
-        return partitions.creatingMissing(() -> database.transaction(session -> {
-            Chunk chunk = lockNext(session, selection, cursor);
-            return chunk.result(chunk.rows.isEmpty() ? 0 : change(session, selection, chunk.ctids()));
-        }));
+        try {
+            if (action instanceof BulkAction.Redrive) return redriveChunk(selection, cursor);
+            return partitions.creatingMissing(() -> database.transaction(session -> {
+                Chunk chunk = lockNext(session, selection, cursor);
+                return chunk.result(chunk.rows.isEmpty() ? 0 : change(session, selection, chunk.ctids()));
+            }));
+        } catch (StorageException failure) {
+            // Another transaction locks a gate or a partition. A failure aborts the caller's transaction.
+            if (!failure.isLockTimeout() || database.isInCallerTransaction()) throw failure;
+            return new BulkChunk(0, cursor, true);
+        }
     }
 
     /** Waits until a run that other transactions lock is free, at most two seconds. */
     void awaitUnlocked(String project, RunFilter filter, BulkAction action, BulkCursor cursor) {
+        if (cursor.locked().isEmpty()) return;
         Selection selection = new Selection(project, filter, action);
         try {
             database.transaction(
