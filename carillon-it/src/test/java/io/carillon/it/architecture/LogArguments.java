@@ -67,7 +67,7 @@ public record LogArguments(SourceTree tree) {
             "code()",
             "file()",
             "mode().text()",
-            "state.path",
+            "pending.path",
             "expiredPartition.partition");
 
     /** Text that the code itself composes, by file. */
@@ -82,7 +82,7 @@ public record LogArguments(SourceTree tree) {
             "CarillonServer.java table",
             // Checked by a pattern before.
             "RequestDispatcher.java method",
-            "RequestDispatcher.java requestId",
+            "RequestDispatcher.java pending.requestId",
             // An exception: the parameter of a lambda has no type.
             "Threads.java failure");
 

@@ -31,7 +31,7 @@ class WatchingCommandsTest {
         assertThat(SERVER.run("audit", "list", "--action", "queue.weight", "--object", "queue/watched", "-o", "json")
                         .json())
                 .hasSize(1);
-        assertThat(SERVER.run("audit", "list", "--actor", "unknown", "-o", "name")
+        assertThat(SERVER.run("audit", "list", "--actor", "key absent", "-o", "name")
                         .out()
                         .strip())
                 .isEmpty();

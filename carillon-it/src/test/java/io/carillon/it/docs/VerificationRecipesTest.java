@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.carillon.it.architecture.SourceTree;
 import io.carillon.spi.Secret;
 import io.carillon.webhook.Delivery;
+import io.carillon.webhook.Endpoint;
 import io.carillon.webhook.Verdict;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
@@ -89,13 +90,13 @@ class VerificationRecipesTest {
         server.start();
         try (Webhooks webhooks = Webhooks.builder()
                 .addressPolicy(AddressPolicy.defaults().allow("127.0.0.0/8"))
-                .secrets((project, name) -> List.of(Secret.of(KEY_PAIR.reveal()), Secret.of(SHARED.reveal())))
+                .endpoint(Endpoint.named(
+                                "both",
+                                "http://127.0.0.1:" + server.getAddress().getPort() + "/")
+                        .signedWith(() -> List.of(Secret.of(KEY_PAIR.reveal()), Secret.of(SHARED.reveal()))))
                 .build()) {
-            Delivery delivery = webhooks.test(
-                    "default",
-                    WebhookTarget.post("http://127.0.0.1:" + server.getAddress().getPort() + "/")
-                            .signedWith("both")
-                            .body(BODY));
+            Delivery delivery =
+                    webhooks.test("default", WebhookTarget.to("both").body(BODY));
             assertThat(delivery.verdict()).isEqualTo(Verdict.DELIVERED);
         } finally {
             server.stop(0);

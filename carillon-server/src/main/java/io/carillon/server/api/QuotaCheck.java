@@ -59,7 +59,8 @@ final class QuotaCheck {
     }
 
     /** Returns the maximum number of event streams of the project on this node; null if there is none. */
-    @Nullable Integer maxStreams(RequestExecutor.RequestTransaction transaction) throws SQLException {
+    @Nullable
+    Integer maxStreams(RequestExecutor.RequestTransaction transaction) throws SQLException {
         return quotaOf(transaction).maxStreams();
     }
 

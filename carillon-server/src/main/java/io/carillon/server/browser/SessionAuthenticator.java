@@ -53,6 +53,11 @@ public final class SessionAuthenticator implements Authenticator {
                 .orElse(request));
     }
 
+    @Override
+    public void onForbidden(ApiRequest refused) {
+        byBearer.onForbidden(refused);
+    }
+
     private void refuseOtherSites(ApiRequest request) {
         boolean own = request.header("Origin")
                         .map(origin -> isOwn(request, origin))

@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record EndpointInput(WebhookTarget request, Optional<List<SecretInput>> secrets, Optional<QueueLimits> limits) {
     private static final int MAX_SECRETS = 16;
-    private static final String SIGNING_PREFIX = "whsec_";
     /** The characters that a header value may contain. */
     private static final Pattern HEADER_VALUE = Pattern.compile("[\\x21-\\x7E](?:[\\x20-\\x7E]{0,1998}[\\x21-\\x7E])?");
 
@@ -73,7 +72,7 @@ public record EndpointInput(WebhookTarget request, Optional<List<SecretInput>> s
         Optional<String> text = fields.text("value");
         text.ifPresent(value -> fields.convert("value", () -> {
             if (signing) return SigningSecret.parse(value);
-            if (value.startsWith(SIGNING_PREFIX))
+            if (SigningSecret.hasPrefix(value))
                 throw invalid("A signing secret is never sent in a header. Leave out the header to sign with it.");
             if (!HEADER_VALUE.matcher(value).matches())
                 throw invalid("The value must have between 1 and 2000 printable ASCII characters.");

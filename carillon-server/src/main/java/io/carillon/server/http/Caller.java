@@ -35,7 +35,7 @@ public record Caller(String project, String actor, Set<String> scopes, KeyLimits
                     "forbidden",
                     "This operation needs the scope %s. Use a key that has this scope."
                             .formatted(route.permission().text()));
-        if (limits.isRestricted() && !RestrictedRoutes.contains(route))
+        if (limits.isRestricted() && !KeyLimits.RestrictedRoutes.contains(route))
             throw Problem.of(
                     403,
                     "forbidden",

@@ -1,5 +1,6 @@
 package io.carillon.server.http;
 
+import io.carillon.internal.value.ControlCharacters;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -65,7 +66,7 @@ final class ConnectionLimiter implements Connection.Listener {
         if (now - before >= LOG_INTERVAL_NANOS && loggedNanos.compareAndSet(before, now))
             log.warn(
                     "connection refused: too many connections address={} open={} limit={} total={} totalLimit={}",
-                    address,
+                    ControlCharacters.escape(address),
                     here,
                     perAddress,
                     all,

@@ -27,7 +27,9 @@ class RestrictedKeysTest {
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.lane t
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.bulk_action t
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), ''))
-                FROM carillon.webhook_secret t
+                FROM carillon.endpoint t
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), ''))
+                FROM carillon.endpoint_secret t
               UNION ALL SELECT count(*)::text FROM carillon.api_key
               UNION ALL SELECT count(*)::text FROM carillon.project) parts
             """;
