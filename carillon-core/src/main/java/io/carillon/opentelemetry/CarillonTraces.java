@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Creates OpenTelemetry spans: a producer span for each enqueue and a consumer span for each attempt, connected by the
@@ -30,8 +31,18 @@ public final class CarillonTraces implements ContextPropagator {
     private static final Duration SAME_TRACE_LIMIT = Duration.ofMinutes(5);
     private static final String SENT = "sent";
 
-    private static final TextMapGetter<Map<String, String>> GETTER =
-            (carrier, key) -> carrier == null ? null : carrier.get(key.toLowerCase(Locale.ROOT));
+    /** Not a lambda: in older versions the interface has a second abstract method. */
+    private static final TextMapGetter<Map<String, String>> GETTER = new TextMapGetter<>() {
+        @Override
+        public Iterable<String> keys(Map<String, String> carrier) {
+            return carrier.keySet();
+        }
+
+        @Override
+        public @Nullable String get(@Nullable Map<String, String> carrier, String key) {
+            return carrier == null ? null : carrier.get(key.toLowerCase(Locale.ROOT));
+        }
+    };
 
     private final Tracer tracer;
     private final TextMapPropagator propagator;

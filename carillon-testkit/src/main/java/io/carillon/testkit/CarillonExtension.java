@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -48,11 +49,25 @@ final class CarillonExtension implements ParameterResolver, BeforeEachCallback {
 
     private static <T> T resolve(Class<T> type, ExtensionContext context) {
         Store store = outermostClass(context).getStore(NAMESPACE);
-        TestDatabase database =
-                store.computeIfAbsent(TestDatabase.class, any -> TestDatabase.migrated(), TestDatabase.class);
+        TestDatabase database = getOrCreate(store, TestDatabase.class, TestDatabase::migrated);
         if (type == TestDatabase.class) return type.cast(database);
         Function<TestDatabase, Object> factory = PARAMETER_FACTORIES.getOrDefault(type, any -> database);
-        return store.computeIfAbsent(type, any -> type.cast(factory.apply(database)), type);
+        return getOrCreate(store, type, () -> type.cast(factory.apply(database)));
+    }
+
+    private static <T> T getOrCreate(Store store, Class<T> type, Supplier<T> create) {
+        // getOrComputeIfAbsent and CloseableResource exist in JUnit 5 and 6; their successors only since JUnit 5.13.
+        Object value = store.getOrComputeIfAbsent(type, any -> new StoredValue(create.get()), StoredValue.class)
+                .value();
+        return type.cast(value);
+    }
+
+    /** A value that JUnit closes with the store, if it can be closed. */
+    private record StoredValue(Object value) implements Store.CloseableResource {
+        @Override
+        public void close() throws Exception {
+            if (value instanceof AutoCloseable closeable) closeable.close();
+        }
     }
 
     /** Returns the outermost class, because nested classes share its database. */

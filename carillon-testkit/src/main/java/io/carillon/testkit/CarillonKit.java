@@ -50,7 +50,7 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
     private final TestClock clock;
     private final Sql sql;
     private final PlannedFailures failures = new PlannedFailures();
-    private PayloadCodec codec = new JsonCodec();
+    private @Nullable PayloadCodec codec;
     private @Nullable Carillon driven;
     private IntSupplier dueOnce = () -> {
         throw notDriving("how to execute runs");
@@ -89,6 +89,10 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
         return this;
     }
 
+    private PayloadCodec codec() {
+        return codec == null ? new JsonCodec() : codec;
+    }
+
     /**
      * Returns all runs of a handler in the order of creation, in every state, including those stored under older names.
      */
@@ -109,7 +113,12 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
         return Optional.of(
                 older != null
                         ? older.apply(text)
-                        : codec.decode(text.getBytes(StandardCharsets.UTF_8), type.payloadType()));
+                        : codec().decode(text.getBytes(StandardCharsets.UTF_8), type.payloadType()));
+    }
+
+    /** Returns the events in the database. */
+    public KitEvents events() {
+        return new KitEvents(sql, codec());
     }
 
     /** Returns assertions on the only run of a handler. Fails if there is no run or more than one. */

@@ -26,7 +26,16 @@ public final class TestDatabase implements AutoCloseable {
             DELETE FROM carillon.schedule; DELETE FROM carillon.ledger_gap; DELETE FROM carillon.gate;
               DELETE FROM carillon.lane; DELETE FROM carillon.lane_attempt_stats;
             DELETE FROM carillon.cancel_request; DELETE FROM carillon.progress; DELETE FROM carillon.unique_key_window;
-              DELETE FROM carillon.open_attempt; DELETE FROM carillon.claim_record;
+              DELETE FROM carillon.open_attempt; DELETE FROM carillon.run_wait; DELETE FROM carillon.workflow_step;
+              DELETE FROM carillon.claim_record;
+            DELETE FROM carillon.stats_minute; DELETE FROM carillon.stats_hour;
+            DELETE FROM carillon.event_store; DELETE FROM carillon.event_stream;
+              DELETE FROM carillon.event_subscription; DELETE FROM carillon.event_cursor;
+              DELETE FROM carillon.event_publish_id;
+              UPDATE carillon.event_dispatch SET tick = 0, seq = 9223372036854775807, version = 1;
+              DELETE FROM carillon.event_relay; DELETE FROM carillon.event_source;
+              DELETE FROM carillon.event_source_parked;
+              DELETE FROM carillon.event_tick; DELETE FROM carillon.event_epoch;
             """;
 
     private final TestServer server;

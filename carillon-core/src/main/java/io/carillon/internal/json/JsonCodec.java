@@ -4,37 +4,24 @@ import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.spi.PayloadCodec;
-import java.util.Objects;
 import java.util.Optional;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.TokenStreamLocation;
-import tools.jackson.core.exc.StreamConstraintsException;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes payloads as JSON with a fixed target type: the JSON contains no class names, and unknown fields are ignored.
  * Text that PostgreSQL or other readers cannot return unchanged (NUL, unpaired surrogates) is rejected; the error
- * contains a JSON pointer to it.
+ * contains a JSON pointer to it. {@link FoundLibrary} chooses the library that writes and reads.
  */
 public final class JsonCodec implements PayloadCodec {
-    static {
-        // Initialised before any payload is written: an initialiser that meets a full stack leaves its class unusable.
-        Objects.requireNonNull(TokenStreamLocation.NA);
-    }
+    private final JsonLibrary library;
 
-    private final JsonMapper mapper;
-
+    /** Creates a codec with the JSON library of the class path. Throws a {@code CarillonException} if there is none. */
     public JsonCodec() {
-        this(JsonMapper.builder()
-                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-                .build());
+        this(FoundLibrary.onClassPath());
     }
 
-    /** Creates a codec with a mapper of the user. */
-    public JsonCodec(JsonMapper mapper) {
-        this.mapper = mapper;
+    JsonCodec(JsonLibrary library) {
+        this.library = library;
     }
 
     @Override
@@ -46,12 +33,12 @@ public final class JsonCodec implements PayloadCodec {
     public byte[] encode(Object value) {
         byte[] bytes;
         try {
-            bytes = mapper.writeValueAsBytes(value);
-        } catch (StreamConstraintsException tooDeep) {
-            // No tree of it: a tree has no limit, and the stack would overflow while it is built.
-            throw unwritable(value, tooDeep.getOriginalMessage(), tooDeep);
-        } catch (JacksonException failure) {
-            throw unstorableTextError(value).orElseGet(() -> unwritable(value, failure.getOriginalMessage(), failure));
+            bytes = library.write(value);
+        } catch (JsonFailure failure) {
+            // No tree of a value that is too deep: a tree has no limit, and the stack would overflow.
+            Optional<CarillonException> unstorable =
+                    failure.isTooDeep() ? Optional.empty() : unstorableTextError(value);
+            throw unstorable.orElseGet(() -> unwritable(value, failure.getMessage(), failure));
         } catch (StackOverflowError tooDeep) {
             throw unwritable(value, "it is nested too deeply", tooDeep);
         }
@@ -65,16 +52,15 @@ public final class JsonCodec implements PayloadCodec {
     @Override
     public <T> T decode(byte[] bytes, Class<T> type) {
         try {
-            T value = mapper.readValue(bytes, type);
+            T value = library.read(bytes, type);
             if (value == null) throw unreadable(type, "it is null", null);
             return value;
-        } catch (JacksonException failure) {
-            throw unreadable(type, failure.getOriginalMessage(), failure);
+        } catch (JsonFailure failure) {
+            throw unreadable(type, failure.getMessage(), failure);
         }
     }
 
-    private static CarillonException unreadable(
-            Class<?> type, String why, @org.jspecify.annotations.Nullable Throwable cause) {
+    private static CarillonException unreadable(Class<?> type, String why, @Nullable Throwable cause) {
         return new CarillonException(
                 ErrorCode.PAYLOAD_UNREADABLE,
                 ("The stored payload does not fit %s: %s. Accept the older type with HandlerType.accepting,"
@@ -106,10 +92,10 @@ public final class JsonCodec implements PayloadCodec {
     }
 
     private Optional<CarillonException> unstorableTextError(Object value) {
-        JsonNode tree;
+        @Nullable Object tree;
         try {
-            tree = mapper.valueToTree(value);
-        } catch (JacksonException | StackOverflowError notEvenATree) {
+            tree = library.toTree(value);
+        } catch (JsonFailure | StackOverflowError notEvenATree) {
             return Optional.empty();
         }
         return UnstorableText.find(tree, "")

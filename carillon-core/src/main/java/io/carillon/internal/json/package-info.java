@@ -1,7 +1,7 @@
 /**
- * The default payload codec: records as JSON, written by Jackson. Start at {@link
- * io.carillon.internal.json.JsonCodec}. Depends on the value packages and Jackson; no other package of the library
- * depends on Jackson.
+ * The default payload codec: records as JSON, written by the Jackson of the application. Start at {@link
+ * io.carillon.internal.json.JsonCodec}. Only Jackson3 uses Jackson 3; only Jackson2 and DepthLimit use Jackson 2.
+ * Depends on the value packages and Jackson; no other package of the library depends on Jackson.
  */
 @NullMarked
 package io.carillon.internal.json;

@@ -1,8 +1,12 @@
 package io.carillon.internal.json;
 
+import static com.fasterxml.jackson.annotation.JsonInclude.Include.NON_NULL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
@@ -10,26 +14,42 @@ import io.carillon.RandomTrials;
 import io.carillon.internal.value.TextCleaner;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.Month;
+import java.time.OffsetDateTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
 import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import tools.jackson.core.StreamWriteConstraints;
 
-class JsonCodecTest {
-    private final JsonCodec codec = new JsonCodec();
+/** What the codec does with every JSON library. The expected texts are written out, so all libraries write the same. */
+abstract class JsonCodecContract {
+    private final JsonCodec codec = new JsonCodec(library());
+
+    abstract JsonLibrary library();
 
     record Order(UUID id, String to, List<String> lines, Map<String, String> tags) {}
 
@@ -44,6 +64,113 @@ class JsonCodecTest {
     record Tree(String name, List<Tree> children) {}
 
     record Node(List<Object> next) {}
+
+    record Calendar(
+            Instant at,
+            LocalDate date,
+            LocalTime time,
+            LocalDateTime local,
+            OffsetDateTime offset,
+            ZonedDateTime zoned,
+            Duration took,
+            Period period,
+            Year year,
+            YearMonth month,
+            DayOfWeek day,
+            Month ofYear) {}
+
+    enum Level {
+        LOW,
+        HIGH;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @SuppressWarnings("ArrayRecordComponent") // handlers may have such payloads
+    record Mixed(
+            int count,
+            Integer boxed,
+            boolean on,
+            Level level,
+            Map<Level, Integer> byLevel,
+            Optional<String> some,
+            Optional<String> none,
+            OptionalInt number,
+            byte[] bytes,
+            Object nothing,
+            UUID id,
+            URI uri,
+            char letter) {}
+
+    record Empty() {}
+
+    record Getters(String name) {
+        public String getTitle() {
+            return "the " + name;
+        }
+
+        public boolean isShort() {
+            return name.length() < 3;
+        }
+    }
+
+    static final class Bean {
+        private String zulu = "z";
+        private String alpha = "a";
+        private String url = "u";
+
+        public String getZulu() {
+            return zulu;
+        }
+
+        public void setZulu(String zulu) {
+            this.zulu = zulu;
+        }
+
+        public String getAlpha() {
+            return alpha;
+        }
+
+        public void setAlpha(String alpha) {
+            this.alpha = alpha;
+        }
+
+        public String getURL() {
+            return url;
+        }
+
+        public void setURL(String url) {
+            this.url = url;
+        }
+    }
+
+    static final class Immutable {
+        private final String name;
+        private final int size;
+
+        Immutable(int size, String name) {
+            this.name = name;
+            this.size = size;
+        }
+
+        public String getName() {
+            return name;
+        }
+
+        public int getSize() {
+            return size;
+        }
+    }
+
+    record Annotated(
+            @JsonProperty("order_id") int id,
+            @JsonIgnore String hidden,
+            @JsonInclude(NON_NULL) String note) {}
+
+    record Scores(int goals) {}
 
     static final class Ring {
         int reads;
@@ -67,6 +194,97 @@ class JsonCodecTest {
 
         assertThat(codec.decode(codec.encode(order), Order.class)).isEqualTo(order);
         assertThat(codec.name()).isEqualTo("json");
+    }
+
+    @Test
+    void writes_times_as_iso_text() {
+        Calendar calendar = new Calendar(
+                Instant.parse("2026-01-02T03:04:05Z"),
+                LocalDate.of(2026, 1, 2),
+                LocalTime.of(3, 4),
+                LocalDateTime.of(2026, 1, 2, 3, 4),
+                OffsetDateTime.parse("2026-01-02T03:04:05.1+02:00"),
+                ZonedDateTime.of(2026, 7, 2, 3, 4, 5, 0, ZoneId.of("Europe/Paris")),
+                Duration.ofMinutes(90),
+                Period.ofMonths(14),
+                Year.of(2026),
+                YearMonth.of(2026, 2),
+                DayOfWeek.FRIDAY,
+                Month.MARCH);
+
+        assertThat(json(calendar)).isEqualTo("""
+                {"at":"2026-01-02T03:04:05Z","date":"2026-01-02","time":"03:04:00","local":"2026-01-02T03:04:00",\
+                "offset":"2026-01-02T03:04:05.1+02:00","zoned":"2026-07-02T03:04:05+02:00[Europe/Paris]",\
+                "took":"PT1H30M","period":"P14M","year":"2026","month":"2026-02","day":"FRIDAY","ofYear":"MARCH"}""");
+        assertThat(codec.decode(codec.encode(calendar), Calendar.class)).isEqualTo(calendar);
+    }
+
+    @Test
+    void writes_values_of_other_types() {
+        Mixed mixed = new Mixed(
+                1,
+                null,
+                true,
+                Level.HIGH,
+                new EnumMap<>(Map.of(Level.LOW, 2)),
+                Optional.of("x"),
+                Optional.empty(),
+                OptionalInt.of(3),
+                new byte[] {1, 2, -1},
+                null,
+                new UUID(1, 2),
+                URI.create("https://example.com/a"),
+                'c');
+
+        assertThat(json(mixed)).isEqualTo("""
+                {"count":1,"boxed":null,"on":true,"level":"HIGH","byLevel":{"LOW":2},"some":"x","none":null,\
+                "number":3,"bytes":"AQL/","nothing":null,"id":"00000000-0000-0001-0000-000000000002",\
+                "uri":"https://example.com/a","letter":"c"}""");
+        Mixed back = codec.decode(codec.encode(mixed), Mixed.class);
+        assertThat(back).usingRecursiveComparison().isEqualTo(mixed);
+        assertThat(json(new Empty())).isEqualTo("{}");
+        assertThat(codec.decode(codec.encode(new Empty()), Empty.class)).isEqualTo(new Empty());
+        assertThat(json(new Getters("ann"))).isEqualTo("{\"name\":\"ann\",\"short\":false,\"title\":\"the ann\"}");
+        assertThat(json(new Numbers(0.1, new BigDecimal("10.50"), BigInteger.TEN, 1)))
+                .isEqualTo("{\"d\":0.1,\"exact\":10.50,\"huge\":10,\"l\":1}");
+        assertThat(json("Zoë 😀 <a href='/'> \u2028\t\u007f")).isEqualTo("\"Zoë 😀 <a href='/'> \u2028\\t\u007f\"");
+    }
+
+    @Test
+    void writes_classes_in_alphabetic_order() {
+        Immutable immutable = codec.decode(codec.encode(new Immutable(2, "ann")), Immutable.class);
+
+        assertThat(json(new Bean())).isEqualTo("{\"URL\":\"u\",\"alpha\":\"a\",\"zulu\":\"z\"}");
+        assertThat(decode("{\"URL\":\"v\"}", Bean.class).getURL()).isEqualTo("v");
+        assertThat(json(immutable)).isEqualTo("{\"name\":\"ann\",\"size\":2}");
+    }
+
+    @Test
+    void obeys_annotations() {
+        assertThat(json(new Annotated(7, "x", null))).isEqualTo("{\"order_id\":7}");
+        assertThat(decode("{\"order_id\":8,\"note\":\"n\"}", Annotated.class)).isEqualTo(new Annotated(8, null, "n"));
+    }
+
+    @Test
+    void writes_every_double_as_java_does() {
+        RandomTrials.run("doubles are written as Java does", 2_000, random -> {
+            double number = Double.longBitsToDouble(random.nextLong());
+            if (Double.isFinite(number)) assertThat(json(number)).isEqualTo(Double.toString(number));
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "{\"goals\":null}"})
+    void fills_in_missing_numbers(String json) {
+        assertThat(decode(json, Scores.class)).isEqualTo(new Scores(0));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{\"goals\":1} {}", "{\"goals\":1}x"})
+    void refuses_trailing_text(String json) {
+        assertThat(catchThrowableOfType(CarillonException.class, () -> decode(json, Scores.class))
+                        .code())
+                .isEqualTo(ErrorCode.PAYLOAD_UNREADABLE);
     }
 
     @Test
@@ -152,7 +370,7 @@ class JsonCodecTest {
 
         assertThat(refused(ring)).hasMessageContaining("nesting depth");
 
-        assertThat(ring.reads).isLessThanOrEqualTo(StreamWriteConstraints.DEFAULT_MAX_DEPTH);
+        assertThat(ring.reads).isLessThanOrEqualTo(JsonLibrary.MAX_DEPTH);
     }
 
     @Test
@@ -249,8 +467,46 @@ class JsonCodecTest {
         Order order = new Order(new UUID(1, 2), "ann", List.of("x"), Map.of("k", "v"));
 
         assertThat(codec.encode(order)).isEqualTo(codec.encode(order));
-        assertThat(Arrays.equals(codec.encode(order), new JsonCodec().encode(order)))
+        assertThat(Arrays.equals(codec.encode(order), new JsonCodec(library()).encode(order)))
                 .isTrue();
+    }
+
+    @Test
+    void shows_no_payload_in_errors() {
+        CarillonException refusal = catchThrowableOfType(
+                CarillonException.class, () -> decode("{\"to\":\"topsecret\",\"lines\":{}}", Order.class));
+
+        for (Throwable cause = refusal; cause != null; cause = cause.getCause())
+            assertThat(cause.toString()).doesNotContain("topsecret");
+    }
+
+    @Test
+    void accepts_the_maximum_depth_and_no_more() {
+        String deepest = "[".repeat(JsonLibrary.MAX_DEPTH) + "]".repeat(JsonLibrary.MAX_DEPTH);
+
+        List<?> list = decode(deepest, List.class);
+
+        assertThat(json(list)).isEqualTo(deepest);
+        assertThat(refused(List.of(list))).hasMessageContaining("nesting depth");
+        assertThat(catchThrowableOfType(CarillonException.class, () -> decode("[" + deepest + "]", List.class)))
+                .isNotNull();
+    }
+
+    @Test
+    void refuses_numbers_and_text_beyond_the_limits() {
+        String digits = "9".repeat(JsonLibrary.MAX_NUMBER_LENGTH);
+        String text = "a".repeat(JsonLibrary.MAX_TEXT_LENGTH);
+
+        assertThat(decode(digits, BigInteger.class)).isEqualTo(new BigInteger(digits));
+        assertThat(decode("\"" + text + "\"", String.class)).hasSize(text.length());
+        assertThat(catchThrowableOfType(CarillonException.class, () -> decode(digits + "9", BigInteger.class)))
+                .isNotNull();
+        assertThat(catchThrowableOfType(CarillonException.class, () -> decode("\"a" + text + "\"", String.class)))
+                .isNotNull();
+    }
+
+    private String json(Object value) {
+        return new String(codec.encode(value), StandardCharsets.UTF_8);
     }
 
     private <T> T decode(String json, Class<T> type) {

@@ -1,0 +1,2 @@
+CREATE TABLE IF NOT EXISTS orders (id uuid PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS invoice (order_id uuid PRIMARY KEY);
