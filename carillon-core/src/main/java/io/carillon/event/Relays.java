@@ -1,0 +1,30 @@
+package io.carillon.event;
+
+import java.util.List;
+
+/** The relays of one project. */
+public interface Relays {
+    /** Returns the relays, by name. */
+    List<Relay> list();
+
+    /** Returns the events that the destination of a relay has rejected, the oldest first, at most {@code limit}. */
+    List<Relay.Rejected> rejected(String relay, int limit);
+
+    /**
+     * Sends a rejected event again, then the events that wait behind it. For events that the destination accepts now,
+     * such as after its limit was raised. Returns false if the event is not among the rejected ones.
+     */
+    boolean retry(String relay, EventId event);
+
+    /**
+     * Never sends a rejected event, and sends the events that wait behind it. Returns false if the event is not among
+     * the rejected ones.
+     */
+    boolean skip(String relay, EventId event);
+
+    /**
+     * Removes a relay with its cursor and its rejected events. Remove it when no node declares it any more; a node that
+     * does adds it again when it starts.
+     */
+    boolean remove(String relay);
+}

@@ -1,0 +1,113 @@
+package io.carillon.internal.api;
+
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.event.NewEvent;
+import io.carillon.event.Source;
+import io.carillon.event.Sources;
+import io.carillon.internal.store.event.SourceStore;
+import io.carillon.internal.value.TextCleaner;
+import io.carillon.spi.EventSource;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** The sources of one project. */
+public final class ProjectSources implements Sources {
+    private static final int MAX_REASON = 2_000;
+
+    private final String project;
+    private final SourceStore store;
+
+    ProjectSources(String project, SourceStore store) {
+        this.project = project;
+        this.store = store;
+    }
+
+    @Override
+    public List<Source> list() {
+        return store.list(project);
+    }
+
+    @Override
+    public List<Source.Parked> parked(String source, int limit) {
+        return store.parked(project, source, ProjectRelays.checkLimit(limit));
+    }
+
+    @Override
+    public boolean removeParked(String source, String partition, long position) {
+        return store.removeParked(new SourceStore.Partition(project, source, partition), position);
+    }
+
+    @Override
+    public boolean skip(String source, String partition, long position) {
+        return store.skip(new SourceStore.Partition(project, source, partition), position);
+    }
+
+    @Override
+    public boolean remove(String source) {
+        return store.remove(project, source);
+    }
+
+    /** The positions of one source. */
+    public static final class StoredPositions implements EventSource.Positions {
+        private final RunFactory runFactory;
+        private final String source;
+        private final SourceStore store;
+        private final Runnable published;
+
+        /** {@code published} runs after events were stored. */
+        public StoredPositions(RunFactory runFactory, String source, SourceStore store, Runnable published) {
+            this.runFactory = runFactory;
+            this.source = source;
+            this.store = store;
+            this.published = published;
+        }
+
+        private SourceStore.Partition partition(String part) {
+            return new SourceStore.Partition(runFactory.project(), source, part);
+        }
+
+        @Override
+        public OptionalLong next(String partition) {
+            return store.next(partition(partition));
+        }
+
+        @Override
+        public void add(String partition, long next) {
+            store.add(partition(partition), next);
+        }
+
+        @Override
+        public boolean store(EventSource.Batch batch) {
+            boolean stored = store.store(new SourceStore.Batch(
+                    partition(batch.partition()),
+                    batch.from(),
+                    batch.to(),
+                    batch.events().stream()
+                            .map(event -> ProjectEvents.encode(runFactory, withoutVersion(event)))
+                            .toList(),
+                    batch.parked().stream()
+                            .map(parked -> new EventSource.Parked(
+                                    parked.position(),
+                                    parked.key(),
+                                    parked.value(),
+                                    TextCleaner.clean(parked.reason(), MAX_REASON)))
+                            .toList()));
+            if (stored && !batch.events().isEmpty()) published.run();
+            return stored;
+        }
+
+        private static NewEvent<?> withoutVersion(NewEvent<?> event) {
+            if (event.expectedVersion().isPresent())
+                throw new CarillonException(
+                        ErrorCode.INVALID_OPTION,
+                        "Events of a source cannot have an expectedVersion, because nothing reads the conflict.");
+            return event;
+        }
+
+        @Override
+        public void block(String partition, long position, String reason) {
+            store.block(partition(partition), position, TextCleaner.clean(reason, MAX_REASON));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.carillon.internal.api;
+
+import io.carillon.event.EventId;
+import io.carillon.event.NewEvent;
+import io.carillon.internal.run.ScheduledEvents;
+import io.carillon.internal.store.event.EventToStore;
+import io.carillon.run.Payload;
+import io.carillon.run.Target;
+import io.carillon.spi.PayloadCodec;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An event that a schedule publishes at each tick; the payload of its ticks, in JSON, which the database reads.
+ *
+ * @param key null if the event has none
+ * @param data the encoded data, in Base64
+ */
+public record ScheduledEvent(
+        String schedule,
+        String topic,
+        String type,
+        @Nullable String key,
+        boolean versioned,
+        String codec,
+        String data) {
+    /** Encodes an event. An expected version and a publish id have no meaning here and are ignored. */
+    public static ScheduledEvent of(String schedule, NewEvent<?> event, PayloadCodec codec) {
+        Payload data = encode(event, codec);
+        return new ScheduledEvent(
+                schedule,
+                event.type().topic().name(),
+                event.type().name(),
+                event.key(),
+                event.type().topic().versioned(),
+                data.codec(),
+                Base64.getEncoder().encodeToString(data.bytes()));
+    }
+
+    /** Returns the encoded data of an event. Data that is a payload is encoded already. */
+    static Payload encode(NewEvent<?> event, PayloadCodec codec) {
+        if (event.data() instanceof Payload encoded) return encoded;
+        return new Payload(codec.encode(event.data()), codec.name());
+    }
+
+    /** Returns the target of the ticks. */
+    public Target target() {
+        return versioned ? EventHandlers.VERSIONED : ScheduledEvents.TARGET;
+    }
+
+    /** Returns the payload of the ticks. */
+    public Payload payload() {
+        StringBuilder json = new StringBuilder("{\"schedule\":\"" + schedule + "\",\"topic\":\"" + topic
+                + "\",\"type\":\"" + type + "\",\"codec\":\"" + escaped(codec) + "\"");
+        if (key != null) json.append(",\"key\":\"").append(escaped(key)).append('"');
+        json.append(",\"data\":\"").append(data).append("\"}");
+        return new Payload(json.toString().getBytes(StandardCharsets.UTF_8), "json");
+    }
+
+    private static String escaped(String text) {
+        StringBuilder escaped = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            char one = text.charAt(i);
+            if (one == '"' || one == '\\') escaped.append('\\').append(one);
+            else if (one < ' ') escaped.append("\\u%04x".formatted((int) one));
+            else escaped.append(one);
+        }
+        return escaped.toString();
+    }
+
+    /** Reads the payload of a tick whose event has a version. */
+    static ScheduledEvent parse(byte[] payload) {
+        Map<String, String> values = EventEnvelope.strings(payload);
+        return new ScheduledEvent(
+                values.getOrDefault("schedule", ""),
+                values.getOrDefault("topic", ""),
+                values.getOrDefault("type", ""),
+                values.get("key"),
+                true,
+                values.getOrDefault("codec", ""),
+                values.getOrDefault("data", ""));
+    }
+
+    EventToStore toStore(String project, EventId id) {
+        return new EventToStore(
+                project,
+                id,
+                topic,
+                type,
+                key,
+                versioned,
+                null,
+                new Payload(Base64.getDecoder().decode(data), codec));
+    }
+}

@@ -1,0 +1,175 @@
+package io.carillon.internal.engine;
+
+import io.carillon.CarillonException;
+import io.carillon.event.EventId;
+import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.store.event.EventDispatchStore;
+import io.carillon.internal.store.event.EventDispatchStore.Cursor;
+import io.carillon.internal.store.event.EventDispatchStore.Delivered;
+import io.carillon.internal.store.event.EventDispatchStore.Delivery;
+import io.carillon.internal.store.event.EventDispatchStore.Head;
+import io.carillon.internal.store.event.EventDispatchStore.Name;
+import io.carillon.internal.store.event.EventDispatchStore.Place;
+import io.carillon.internal.store.event.EventDispatchStore.Window;
+import io.carillon.internal.store.event.EventPosition;
+import io.carillon.internal.value.ControlCharacters;
+import io.carillon.internal.value.Uuid7;
+import io.carillon.run.RunId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves the subscriptions that have a cursor of their own: new ones, those that were paused, and replays. They read up
+ * to the place of all others; there they lose their cursor.
+ */
+final class LateSubscriptions {
+    private static final Logger log = LoggerFactory.getLogger(LateSubscriptions.class);
+    private static final int SUBSCRIPTIONS = 2_000;
+    private static final int READ_EVENTS = 5_000;
+    private static final int WRITE_RUNS = 2_000;
+    private static final int MAX_WINDOW_TICKS = 256;
+
+    private final EventDispatchStore store;
+    private final Uuid7.Sequence runIds;
+    private final EngineEvents events;
+    private long windowTicks = 1;
+
+    LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, EngineEvents events) {
+        this.store = store;
+        this.runIds = runIds;
+        this.events = events;
+    }
+
+    /** Brings subscriptions to this place. Returns whether there was anything to do. */
+    boolean catchUp(Place place, BooleanSupplier open) {
+        boolean any = false;
+        boolean moved = true;
+        while (moved && open.getAsBoolean()) {
+            moved = false;
+            Map<EventPosition, List<Cursor>> groups = new LinkedHashMap<>();
+            List<Name> arrived = new ArrayList<>();
+            for (Cursor each : store.behind(SUBSCRIPTIONS)) {
+                Long end = each.endsAtTick();
+                if (end != null && each.start().base() >= end) {
+                    store.endReplay(each.name());
+                    moved = true;
+                } else if (each.start().base() < last(each, place))
+                    groups.computeIfAbsent(each.start(), position -> new ArrayList<>())
+                            .add(each);
+                else if (end == null && each.cursor().equals(place.position())) arrived.add(each.name());
+            }
+            if (!arrived.isEmpty()) moved |= store.join(place, arrived) > 0;
+            // The join has changed the place. The others join in the next round.
+            if (moved && !arrived.isEmpty()) place = store.place();
+            for (Map.Entry<EventPosition, List<Cursor>> group : groups.entrySet())
+                moved |= deliver(group.getKey(), group.getValue(), place);
+            any |= moved;
+        }
+        return any;
+    }
+
+    private static long last(Cursor subscription, Place place) {
+        Long end = subscription.endsAtTick();
+        return end == null
+                ? place.position().base()
+                : Math.min(end, place.position().base());
+    }
+
+    /** Reads the events of one window for subscriptions that start at one position, and delivers them. */
+    private boolean deliver(EventPosition from, List<Cursor> group, Place place) {
+        long last = group.stream().mapToLong(each -> last(each, place)).min().orElse(from.base());
+        last = Math.min(last, from.base() + windowTicks);
+        List<Head> read = store.read(new Window(from, last, onlyTopic(group)), READ_EVENTS);
+        boolean full = read.size() == READ_EVENTS;
+        if (full) windowTicks = Math.max(1, windowTicks / 2);
+        else if (read.size() < READ_EVENTS / 4) windowTicks = Math.min(MAX_WINDOW_TICKS, 2 * windowTicks);
+        EventPosition end = full ? read.get(read.size() - 1).position() : EventPosition.endOf(last);
+        boolean moved = false;
+        Map<Name, Cursor> cursors = new LinkedHashMap<>();
+        group.forEach(each -> cursors.put(each.name(), each));
+        int perWrite = Math.max(1, WRITE_RUNS / Math.max(1, group.size()));
+        for (int first = 0; first == 0 || first < read.size(); first += perWrite) {
+            int next = Math.min(read.size(), first + perWrite);
+            EventPosition to = next == read.size() ? end : read.get(next - 1).position();
+            moved |= write(cursors, read.subList(first, next), to);
+        }
+        return moved;
+    }
+
+    /** Returns the topic if all subscriptions select one topic of one project; only that is read then. */
+    private static Window.@Nullable Topic onlyTopic(List<Cursor> group) {
+        Cursor first = group.get(0);
+        String topic = first.pattern().topic();
+        boolean one = !topic.endsWith("*")
+                && group.stream()
+                        .allMatch(each -> each.pattern().topic().equals(topic)
+                                && each.name().project().equals(first.name().project()));
+        return one ? new Window.Topic(first.name().project(), topic) : null;
+    }
+
+    /**
+     * Moves the cursors. Subscriptions that another node has moved, or that have changed, are removed from
+     * {@code cursors}.
+     */
+    private boolean write(Map<Name, Cursor> cursors, List<Head> heads, EventPosition to) {
+        List<Delivery> deliveries = new ArrayList<>();
+        for (Cursor subscription : cursors.values()) {
+            List<EventId> matching = heads.stream()
+                    .filter(head -> selects(subscription, head))
+                    .map(Head::id)
+                    .toList();
+            deliveries.add(new Delivery(subscription, matching));
+        }
+        Map<Name, Boolean> moved = new HashMap<>();
+        deliverAll(deliveries, to).forEach(delivered -> {
+            delivered.moved().forEach(name -> moved.put(name, true));
+            if (!delivered.runs().isEmpty()) events.onEventRuns(delivered.runs());
+        });
+        for (Delivery delivery : deliveries) {
+            Name name = delivery.from().name();
+            if (moved.containsKey(name)) cursors.put(name, at(delivery.from(), to));
+            else cursors.remove(name);
+        }
+        return !moved.isEmpty();
+    }
+
+    private static boolean selects(Cursor subscription, Head event) {
+        return event.project().equals(subscription.name().project())
+                && subscription.pattern().matches(event.topic(), event.type())
+                && !subscription.skipped().contains(event.id());
+    }
+
+    private static Cursor at(Cursor from, EventPosition to) {
+        return new Cursor(from.name(), from.version(), from.pattern(), to, to, from.endsAtTick(), from.skipped());
+    }
+
+    /** Writes all deliveries in one statement; if a row is rejected, each alone, so that one does not stop others. */
+    private List<Delivered> deliverAll(List<Delivery> deliveries, EventPosition to) {
+        if (deliveries.isEmpty()) return List.of();
+        try {
+            return List.of(store.deliver(deliveries, to, new RunId(runIds.next())));
+        } catch (CarillonException failure) {
+            if (deliveries.size() == 1) throw failure;
+            List<Delivered> delivered = new ArrayList<>();
+            for (Delivery delivery : deliveries) {
+                try {
+                    delivered.add(store.deliver(List.of(delivery), to, new RunId(runIds.next())));
+                } catch (CarillonException rejected) {
+                    log.error(
+                            "events could not be delivered; will retry project={} subscription={} error={}",
+                            ControlCharacters.escape(delivery.from().name().project()),
+                            ControlCharacters.escape(delivery.from().name().name()),
+                            ControlCharacters.escape(rejected.getMessage()));
+                }
+            }
+            return delivered;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package io.carillon.internal.postgres.event;
+
+import io.carillon.event.EventId;
+import io.carillon.event.Relay;
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.store.event.EventPosition;
+import io.carillon.internal.store.event.RelayStore.Lease;
+import io.carillon.internal.store.event.RelayStore.Name;
+import io.carillon.internal.store.event.RelayStore.Positioned;
+import io.carillon.internal.store.event.RelayStore.Released;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The events that relays have passed and not sent. The first event of a blocked key is the rejected one; those behind
+ * it
+ * are waiting. When the first one is removed, the next one takes its place in the state "retry" in the same statement.
+ * Only the node with the lease removes rows; operators write their decision into the row.
+ */
+final class HeldEvents {
+    private static final String FIRST_DECIDED = """
+            SELECT tick, seq, key, blocks, state = 'skip' AS skipped FROM carillon.event_relay_held
+             WHERE project = :project AND relay = :name AND state IN ('retry', 'skip')
+               AND (:tick::int8 IS NULL OR (tick, seq) = (:tick::int8, :seq::int8))
+             ORDER BY tick, seq LIMIT 1
+            """;
+
+    private static final String BEHIND = """
+            FROM carillon.event_relay_held h
+             WHERE h.project = :project AND h.relay = :name AND h.key = :key AND h.blocks
+            """;
+
+    // Retention may have removed an event; its row has no data then.
+    private static final String ROWS = """
+            SELECT * FROM (
+              SELECT h.tick, h.seq, s.id, s.topic, s.type, s.key, s.version, s.published_at, s.schedule,
+                s.planned_at, s.codec, s.data,
+                     sum(coalesce(octet_length(s.data), 0)) OVER (ORDER BY h.tick, h.seq)
+                       - coalesce(octet_length(s.data), 0) AS before
+                FROM (SELECT * %s ORDER BY h.tick, h.seq LIMIT :limit) h
+                LEFT JOIN LATERAL (SELECT * FROM carillon.event_store e
+                                    WHERE e.project = h.project AND e.id BETWEEN h.event AND h.event AND e.day = h.day
+                                    ORDER BY e.id LIMIT 1) s ON true) x
+             WHERE before < :bytes ORDER BY tick, seq
+            """;
+
+    private static final String BLOCKING_ROWS = ROWS.formatted(BEHIND + " AND (h.tick, h.seq) >= (:tick, :seq)");
+
+    private static final String PARKED_ROW = ROWS.formatted("""
+            FROM carillon.event_relay_held h
+             WHERE h.project = :project AND h.relay = :name AND h.tick = :tick AND h.seq = :seq
+            """);
+
+    private static final String NEXT =
+            "SELECT h.tick, h.seq " + BEHIND + " AND (h.tick, h.seq) > (:tick, :seq) ORDER BY h.tick, h.seq LIMIT 1";
+
+    // The relay is written by its key and fence, and the other writes read its RETURNING.
+    private static final String REMOVE = """
+            WITH fence AS (
+              UPDATE carillon.event_relay
+                 SET sent = sent + :sent, sent_at = CASE WHEN :sent > 0 THEN carillon.clock() ELSE sent_at END,
+                     failing_since = NULL, error = NULL
+               WHERE project = :project AND name = :name AND epoch = :epoch
+                 AND EXISTS (SELECT 1 FROM carillon.event_relay_held h
+                              WHERE h.project = :project AND h.relay = :name
+                                AND h.tick = (:ticks::int8[])[1] AND h.seq = (:seqs::int8[])[1])
+              RETURNING project, name),
+            gone AS (
+              DELETE FROM carillon.event_relay_held h USING fence f, unnest(:ticks::int8[],
+                :seqs::int8[]) AS w(tick, seq)
+               WHERE h.project = f.project AND h.relay = f.name AND h.tick = w.tick AND h.seq = w.seq
+              RETURNING 1),
+            next AS (
+              UPDATE carillon.event_relay_held h SET state = 'retry' FROM fence f
+               WHERE h.project = f.project AND h.relay = f.name AND h.tick = :nextTick AND h.seq = :nextSeq
+                 AND h.state = 'waiting'
+              RETURNING 1)
+            SELECT (SELECT count(*) FROM gone) AS gone, (SELECT count(*) FROM next) AS next
+            """;
+
+    private static final String REJECT_AGAIN = """
+            WITH fence AS MATERIALIZED (
+              SELECT project, name FROM carillon.event_relay
+               WHERE project = :project AND name = :name AND epoch = :epoch FOR NO KEY UPDATE)
+            UPDATE carillon.event_relay_held h SET state = 'rejected', reason = :reason FROM fence f
+             WHERE h.project = f.project AND h.relay = f.name AND h.tick = :tick AND h.seq = :seq AND h.state = 'retry'
+            """;
+
+    private static final String REJECTED = """
+            SELECT event, key, blocks, reason, held_at FROM carillon.event_relay_held
+             WHERE project = :project AND relay = :name AND state = 'rejected' ORDER BY tick, seq LIMIT :limit
+            """;
+
+    private static final String DECIDE = """
+            UPDATE carillon.event_relay_held SET state = CASE WHEN :retry THEN 'retry' ELSE 'skip' END
+             WHERE project = :project AND relay = :name AND event = :event AND state = 'rejected'
+            """;
+
+    private final Database database;
+
+    HeldEvents(Database database) {
+        this.database = database;
+    }
+
+    private static Query name(Query query, Name relay) throws SQLException {
+        return query.text("project", relay.project()).text("name", relay.name());
+    }
+
+    private static Query lease(Query query, Lease lease) throws SQLException {
+        return name(query, lease.name()).number("epoch", lease.epoch());
+    }
+
+    private record First(EventPosition position, @Nullable String key, boolean blocks, boolean skipped) {}
+
+    private static EventPosition position(Row row) throws SQLException {
+        return new EventPosition(row.number("tick"), row.number("seq"));
+    }
+
+    Optional<Released> released(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
+        return database.single(session -> {
+            Optional<First> found = name(session.query(FIRST_DECIDED), lease.name())
+                    .number("tick", at == null ? null : at.tick())
+                    .number("seq", at == null ? null : at.seq())
+                    .first(row ->
+                            new First(position(row), row.maybeText("key"), row.flag("blocks"), row.flag("skipped")));
+            if (found.isEmpty()) return Optional.empty();
+            First first = found.get();
+            List<EventPosition> rows = new ArrayList<>();
+            List<Positioned> events = new ArrayList<>();
+            if (first.skipped()) rows.add(first.position());
+            else
+                at(session, first.blocks() ? BLOCKING_ROWS : PARKED_ROW, lease.name(), first)
+                        .number("limit", maxEvents)
+                        .number("bytes", maxBytes)
+                        .list(row -> {
+                            rows.add(position(row));
+                            return row.maybeUuid("id") != null && events.add(RelayRepository.positioned(row));
+                        });
+            return Optional.of(new Released(rows, events, next(session, lease.name(), first, rows)));
+        });
+    }
+
+    private static Query at(Session session, String sql, Name relay, First first) throws SQLException {
+        Query query = name(session.query(sql), relay)
+                .number("tick", first.position().tick())
+                .number("seq", first.position().seq());
+        return first.blocks() ? query.text("key", first.key()) : query;
+    }
+
+    private static @Nullable EventPosition next(Session session, Name relay, First first, List<EventPosition> rows)
+            throws SQLException {
+        if (!first.blocks()) return null;
+        First last = new First(rows.get(rows.size() - 1), first.key(), true, false);
+        return at(session, NEXT, relay, last).first(HeldEvents::position).orElse(null);
+    }
+
+    void remove(Lease lease, List<EventPosition> rows, @Nullable EventPosition next, long sent) {
+        database.single(session -> lease(session.query(REMOVE), lease)
+                .column("ticks", "int8", rows, EventPosition::tick)
+                .column("seqs", "int8", rows, EventPosition::seq)
+                .number("nextTick", next == null ? null : next.tick())
+                .number("nextSeq", next == null ? null : next.seq())
+                .number("sent", sent)
+                .list(row -> row.number("gone")));
+    }
+
+    void rejectAgain(Lease lease, EventPosition position, String reason) {
+        database.single(session -> lease(session.query(REJECT_AGAIN), lease)
+                .number("tick", position.tick())
+                .number("seq", position.seq())
+                .text("reason", reason)
+                .update());
+    }
+
+    List<Relay.Rejected> rejected(Name relay, int limit) {
+        return database.single(session -> name(session.query(REJECTED), relay)
+                .number("limit", limit)
+                .list(row -> new Relay.Rejected(
+                        new EventId(row.uuid("event")),
+                        row.maybeText("key"),
+                        row.flag("blocks"),
+                        row.text("reason"),
+                        row.instant("held_at"))));
+    }
+
+    boolean decide(Name relay, EventId event, boolean retry) {
+        return database.single(session -> name(session.query(DECIDE), relay)
+                        .uuid("event", event.value())
+                        .flag("retry", retry)
+                        .update()
+                > 0);
+    }
+}

@@ -1,0 +1,117 @@
+package io.carillon.internal.store.event;
+
+import io.carillon.event.EventId;
+import io.carillon.event.EventPattern;
+import io.carillon.run.RunId;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The port of the dispatcher. Reading is separate from writing, and no lock is held in between: a write succeeds for
+ * the subscriptions whose cursor and version have not changed.
+ */
+public interface EventDispatchStore {
+    /** Stores a tick if there are new events. Returns the number of the last tick. */
+    long storeTick();
+
+    /**
+     * The place of all subscriptions that have no cursor of their own.
+     *
+     * @param version raised when a subscription loses its own cursor
+     * @param wanted whether there are subscriptions at all
+     */
+    record Place(EventPosition position, long version, boolean wanted) {}
+
+    /** Returns the place of the subscriptions without a cursor. */
+    Place place();
+
+    /**
+     * Runs that were created for events.
+     *
+     * @param gate the gate at which they wait; null if they wait at none
+     * @param runs their number
+     */
+    record NewRuns(String project, String queue, @Nullable String gate, long runs) {}
+
+    /**
+     * Moves the place to a position, and creates a run for each of these events and each subscription at the place that
+     * selects it. A subscription that is paused, or that a transaction is changing, gets a cursor of its own instead.
+     * Returns the runs; empty if the place has changed since it was read, or another node is moving it.
+     *
+     * @param firstRun the id of the first run, from which those of the others are derived
+     */
+    Optional<List<NewRuns>> dispatch(Place from, List<Head> events, EventPosition to, RunId firstRun);
+
+    /** Like {@link #dispatch}, but all subscriptions that select one of the events get a cursor instead of runs. */
+    boolean separate(Place from, List<Head> events, EventPosition to);
+
+    /**
+     * Removes the cursors of subscriptions that have reached the place. Returns how many; 0 if the place has changed.
+     */
+    int join(Place place, List<Name> subscriptions);
+
+    /** The name of a subscription, or of a replay for it. */
+    record Name(String project, String name, long replay) {}
+
+    /**
+     * A subscription with a cursor of its own.
+     *
+     * @param start where to read: the cursor, or the oldest tick if retention has removed the tick of the cursor
+     * @param endsAtTick the last tick of a replay; null if it has no end
+     */
+    record Cursor(
+            Name name,
+            long version,
+            EventPattern pattern,
+            EventPosition cursor,
+            EventPosition start,
+            @Nullable Long endsAtTick,
+            Set<EventId> skipped) {}
+
+    /** Returns subscriptions and replays with a cursor that are not paused, those that are furthest behind first. */
+    List<Cursor> behind(int limit);
+
+    /** An event without its data. */
+    record Head(
+            EventPosition position,
+            String project,
+            EventId id,
+            String topic,
+            String type,
+            @Nullable String key) {}
+
+    /**
+     * Events to be read: those behind a position, up to a tick; of one topic, or of all.
+     *
+     * @param topic the only topic to read; null for all topics of all projects
+     */
+    record Window(EventPosition after, long last, @Nullable Topic topic) {
+        /** A topic of a project. */
+        public record Topic(String project, String name) {}
+    }
+
+    /** Returns events in their order. */
+    List<Head> read(Window window, int limit);
+
+    /** The runs that a subscription gets when its cursor moves. */
+    record Delivery(Cursor from, List<EventId> events) {
+        public Delivery {
+            events = List.copyOf(events);
+        }
+    }
+
+    /**
+     * The result of a delivery.
+     *
+     * @param moved the subscriptions whose cursor was moved
+     */
+    record Delivered(Set<Name> moved, List<NewRuns> runs) {}
+
+    /** Moves cursors to a position and creates runs, whose ids are derived from that of the first one. */
+    Delivered deliver(List<Delivery> deliveries, EventPosition to, RunId firstRun);
+
+    /** Removes a replay that has reached its end. */
+    void endReplay(Name replay);
+}

@@ -1,0 +1,56 @@
+package io.carillon.internal.store.event;
+
+import io.carillon.event.EventId;
+import io.carillon.run.Payload;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An event to be published. The caller creates the id, so that repeating a statement whose answer was lost stores no
+ * event twice.
+ *
+ * @param expectedVersion the version that the key must have; null if any version is allowed
+ * @param publishId the id that the publisher gave the event; null if it has none
+ */
+public record EventToStore(
+        String project,
+        EventId id,
+        String topic,
+        String type,
+        @Nullable String key,
+        boolean versioned,
+        @Nullable Long expectedVersion,
+        Payload data,
+        @Nullable String publishId) {
+    /** Creates an event without a publish id. */
+    public EventToStore(
+            String project,
+            EventId id,
+            String topic,
+            String type,
+            @Nullable String key,
+            boolean versioned,
+            @Nullable Long expectedVersion,
+            Payload data) {
+        this(project, id, topic, type, key, versioned, expectedVersion, data, null);
+    }
+
+    /** Returns a copy with the id that the publisher gave the event; null for none. */
+    public EventToStore publishId(@Nullable String given) {
+        return new EventToStore(project, id, topic, type, key, versioned, expectedVersion, data, given);
+    }
+
+    /** Returns the UTC day of the time in the id, which is the partition of the event. */
+    public LocalDate day() {
+        return dayOf(id);
+    }
+
+    /** Returns the UTC day of the time in an id. */
+    public static LocalDate dayOf(EventId id) {
+        return Instant.ofEpochMilli(id.value().getMostSignificantBits() >>> 16)
+                .atZone(ZoneOffset.UTC)
+                .toLocalDate();
+    }
+}
