@@ -1,0 +1,68 @@
+package io.carillon.workflow;
+
+import io.carillon.run.RunId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the code of a workflow calls. Each call of {@link #run} and {@link #sleep} has a position in the code and a
+ * record; if the record exists, the call returns it. Only the thread of the workflow may call these methods, and not
+ * inside a step. Calls end the execution by an {@link Error} if the workflow has to wait, so the code must not catch
+ * {@link Throwable}.
+ */
+public interface Flow {
+    /**
+     * Executes a step, unless it is recorded, and returns its result. If the step throws, it is tried again as its
+     * retry settings say; the workflow holds no thread meanwhile. A step may be executed again although it did its
+     * work, if its node dies before the record is written: {@link StepContext#idempotencyKey()} makes effects
+     * idempotent.
+     *
+     * @throws StepFailedException if the last try failed. The workflow may catch it and continue.
+     */
+    <T> @Nullable T run(Step<T> step, StepCode<T> code);
+
+    /**
+     * Waits, without a thread or a connection. The end of the sleep is recorded when it begins, by the database clock.
+     *
+     * @param name names the sleep; each sleep of a workflow has another name
+     * @param duration between 0 and 100 years
+     */
+    void sleep(String name, Duration duration);
+
+    /** Returns the time of the last record, or the due time of the run before the first one. The same on replay. */
+    Instant now();
+
+    /** Returns a random number from 0 to 1 that is derived from the run and does not change on replay. */
+    double random();
+
+    /** Returns a random id that is derived from the run and does not change on replay. */
+    UUID uuid();
+
+    /** Returns the id of the run of the workflow. */
+    RunId id();
+
+    /** Returns the project of the run. */
+    String project();
+
+    /** The code of a step. */
+    @FunctionalInterface
+    interface StepCode<T> {
+        /** Executes the step. The result, if not null, is recorded. */
+        @Nullable
+        T run(StepContext step) throws Exception;
+    }
+
+    /** What the code of a step sees. */
+    interface StepContext {
+        /** Returns a key that is the same for each try of this step. */
+        String idempotencyKey();
+
+        /** Returns how many tries of this step failed before this one. */
+        int failures();
+
+        /** Returns whether the workflow was cancelled or is being stopped. The step should end soon. */
+        boolean isStopRequested();
+    }
+}

@@ -1,0 +1,147 @@
+-- min_code: 1
+-- Functions for runs that wait for other runs.
+--
+-- No lock orders the end of a run and the start of a wait. Both commit first and look afterwards, with a new snapshot,
+-- so at least one of them sees the other. Nodes look when a run ends and when a wait was stored; a scan of all waits,
+-- in parts, finds what a crash between commit and look left. Planner settings are those of the functions that end
+-- attempts.
+
+-- Returns what became of an awaited run: 'pending' if it waits or is being executed, 'gone' if it does not exist or has
+-- left the history, else its state. A dead run that was redriven is represented by the new run. A dead run is
+-- redrivable while its payload is kept.
+CREATE FUNCTION carillon.awaited_run(p_project text, p_id uuid)
+RETURNS TABLE (current_id uuid, state text, redrivable boolean) LANGUAGE plpgsql STABLE COST 1 ROWS 1
+SET jit = off AS $$
+DECLARE v_next uuid;
+BEGIN
+  current_id := p_id;
+  LOOP
+    redrivable := false;
+    PERFORM 1 FROM carillon.run r WHERE r.project = p_project AND r.id BETWEEN current_id AND current_id
+      ORDER BY r.id LIMIT 1;
+    IF FOUND THEN
+      state := 'pending';
+      EXIT;
+    END IF;
+    SELECT h.state INTO state FROM carillon.run_history h WHERE h.project = p_project AND h.id = current_id LIMIT 1;
+    EXIT WHEN state NOT IN ('dead', 'quarantined');
+    SELECT d.state, true INTO state, redrivable FROM carillon.dead_run d
+     WHERE d.project = p_project AND d.id = current_id;
+    EXIT WHEN FOUND;
+    redrivable := false;
+    SELECT r.id INTO v_next FROM carillon.run r
+     WHERE r.project = p_project AND r.parent_id = current_id AND r.origin = 'redrive' LIMIT 1;
+    IF NOT FOUND THEN
+      SELECT h.id INTO v_next FROM carillon.run_history h
+       WHERE h.project = p_project AND h.parent_id = current_id AND h.origin = 'redrive' LIMIT 1;
+    END IF;
+    IF v_next IS NULL THEN
+      SELECT h.state INTO state FROM carillon.run_history h WHERE h.project = p_project AND h.id = current_id LIMIT 1;
+      state := coalesce(state, 'gone');
+      EXIT;
+    END IF;
+    current_id := v_next;
+    v_next := NULL;
+  END LOOP;
+  RETURN NEXT;
+END $$;
+
+-- Answers the waits of runs that are parked as 'run-wait', as far as their awaited runs have ended. A run without
+-- unanswered waits becomes ready or arrives at its gate. Returns one row for each such run ('ready'), for each run that
+-- shall be cancelled because of an awaited run ('cancel'; the caller cancels it in the same transaction), and for each
+-- run that another transaction has locked ('busy'; the caller tries again). The lock comes first and the awaited runs
+-- are read by a later statement, so of two callers one releases or cancels the run, and it sees what the other has
+-- answered. An answer is final, except that a dead run can be redriven; so it does not matter which caller gives it.
+CREATE FUNCTION carillon.resolve_run_waits(p_projects text[], p_ids uuid[])
+RETURNS TABLE (project text, id uuid, outcome text, queue text, gate_key text, awaited_id uuid, awaited_state text)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE v_key record; v_run record; v_wait record; v_pending boolean; v_failed uuid; v_failed_state text;
+BEGIN
+  FOR v_key IN SELECT DISTINCT e.project, e.id FROM unnest(p_projects, p_ids) AS e(project, id) LOOP
+    SELECT r.ctid AS row_ctid, r.queue, r.gate_key INTO v_run FROM carillon.run r
+     WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id AND r.parked = 'run-wait'
+     ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      PERFORM 1 FROM carillon.run r
+        WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id AND r.parked = 'run-wait'
+        ORDER BY r.id LIMIT 1;
+      IF FOUND THEN
+        RETURN QUERY SELECT v_key.project, v_key.id, 'busy', NULL::text, NULL::text, NULL::uuid, NULL::text;
+      ELSE -- It was cancelled while it waited.
+        DELETE FROM carillon.run_wait w WHERE w.project = v_key.project AND w.run_id = v_key.id;
+      END IF;
+      CONTINUE;
+    END IF;
+    -- Positions of a FIFO key have the order of the commits, see carillon.gate_position_seq.
+    IF v_run.gate_key LIKE 'fifo:%' AND NOT pg_try_advisory_xact_lock(
+         hashtextextended('carillon.fifo ' || v_key.project || ' ' || v_run.gate_key, 0)) THEN
+      RETURN QUERY SELECT v_key.project, v_key.id, 'busy', NULL::text, NULL::text, NULL::uuid, NULL::text;
+      CONTINUE;
+    END IF;
+    v_pending := false;
+    v_failed := NULL;
+    FOR v_wait IN
+      SELECT w.awaited_id, w.on_failure, a.current_id, a.state, a.redrivable
+        FROM carillon.run_wait w, LATERAL carillon.awaited_run(w.project, w.awaited_id) a
+       WHERE w.project = v_key.project AND w.run_id = v_key.id
+    LOOP
+      IF v_wait.state = 'pending' OR (v_wait.redrivable AND v_wait.on_failure = 'wait') THEN
+        v_pending := true;
+        IF v_wait.current_id <> v_wait.awaited_id THEN
+          INSERT INTO carillon.run_wait (project, run_id, awaited_id, on_failure)
+          VALUES (v_key.project, v_key.id, v_wait.current_id, v_wait.on_failure) ON CONFLICT DO NOTHING;
+        END IF;
+      ELSIF v_wait.state <> 'succeeded' AND v_wait.on_failure <> 'run-anyway' THEN
+        v_failed := v_wait.current_id;
+        v_failed_state := v_wait.state;
+        EXIT;
+      END IF;
+      IF v_wait.state <> 'pending' AND NOT (v_wait.redrivable AND v_wait.on_failure = 'wait')
+         OR v_wait.current_id <> v_wait.awaited_id THEN
+        DELETE FROM carillon.run_wait w
+         WHERE w.project = v_key.project AND w.run_id = v_key.id AND w.awaited_id = v_wait.awaited_id;
+      END IF;
+    END LOOP;
+    IF v_failed IS NOT NULL THEN
+      DELETE FROM carillon.run_wait w WHERE w.project = v_key.project AND w.run_id = v_key.id;
+      RETURN QUERY SELECT v_key.project, v_key.id, 'cancel', v_run.queue, v_run.gate_key, v_failed, v_failed_state;
+    ELSIF NOT v_pending THEN
+      UPDATE carillon.run r
+         SET due_at = carillon.clock(), day = (carillon.clock() AT TIME ZONE 'UTC')::date,
+             parked = CASE WHEN r.gate_key IS NOT NULL THEN 'gate' END,
+             ready_at = CASE WHEN r.gate_key IS NOT NULL THEN 'infinity' ELSE carillon.clock() END,
+             gate_position = CASE WHEN r.gate_key LIKE 'fifo:%' THEN nextval('carillon.gate_position_seq')
+                                  WHEN r.gate_key IS NOT NULL
+                                  THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END
+       WHERE r.ctid = v_run.row_ctid;
+      RETURN QUERY SELECT v_key.project, v_key.id, 'ready', v_run.queue, v_run.gate_key, NULL::uuid, NULL::text;
+    END IF;
+  END LOOP;
+END $$;
+
+-- Reads the next p_limit waits after the given one. Returns those that can be answered, because the awaited run or the
+-- waiting one has ended, and the wait after which the next part begins; without such a row, this was the last part.
+CREATE FUNCTION carillon.scan_run_waits(p_project text, p_run_id uuid, p_awaited_id uuid, p_limit int)
+RETURNS TABLE (project text, run_id uuid, awaited_id uuid, answerable boolean, last boolean) LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT found.project, found.run_id, found.awaited_id, found.answerable, found.number = p_limit
+    FROM (SELECT part.*, row_number() OVER () AS number,
+                 awaited.id IS NULL OR coalesce(waiting.parked, '') <> 'run-wait' AS answerable
+            FROM (SELECT w.project, w.run_id, w.awaited_id FROM carillon.run_wait w
+                   WHERE (w.project, w.run_id, w.awaited_id) > (p_project, p_run_id, p_awaited_id)
+                   ORDER BY w.project, w.run_id, w.awaited_id LIMIT p_limit) part
+            LEFT JOIN LATERAL (SELECT r.id FROM carillon.run r
+                                WHERE r.project = part.project AND r.id BETWEEN part.awaited_id AND part.awaited_id
+                                ORDER BY r.id LIMIT 1) awaited ON true
+            LEFT JOIN LATERAL (SELECT r.parked FROM carillon.run r
+                                WHERE r.project = part.project AND r.id BETWEEN part.run_id AND part.run_id
+                                ORDER BY r.id LIMIT 1) waiting ON true) found
+   WHERE found.answerable OR found.number = p_limit;
+END $$;
