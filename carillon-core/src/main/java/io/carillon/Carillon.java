@@ -1,13 +1,24 @@
 package io.carillon;
 
+import io.carillon.Stats.RunStats;
+import io.carillon.event.Events;
+import io.carillon.event.NewEvent;
+import io.carillon.event.PublishResult;
+import io.carillon.internal.api.ApiValues;
 import io.carillon.internal.api.DataSources;
 import io.carillon.internal.api.HealthCheck;
 import io.carillon.internal.api.NodeNames;
+import io.carillon.internal.api.ProjectEvents;
 import io.carillon.internal.api.RunFactory;
+import io.carillon.internal.api.StatsReading;
+import io.carillon.internal.api.WakeupCauses;
 import io.carillon.internal.engine.DueRunExecutor;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
+import io.carillon.internal.engine.loop.BoundedWait;
+import io.carillon.internal.engine.stats.StatsRecorder;
+import io.carillon.internal.engine.stats.StatsWriter;
 import io.carillon.internal.jdbc.Backend;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.postgres.migration.Migrator;
@@ -15,10 +26,7 @@ import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RunHeaders;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.AdminPorts;
-import io.carillon.internal.store.DatabaseVitals;
 import io.carillon.internal.store.Storage;
-import io.carillon.internal.store.node.NodeRegistration;
-import io.carillon.internal.store.node.NodeView;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.Uuid7;
@@ -27,6 +35,7 @@ import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.spi.AttemptInterceptor;
+import io.carillon.spi.PayloadCodec;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.WakeTransport;
 import java.sql.Connection;
@@ -77,8 +86,9 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     private final RunFactory runFactory;
     private final Set<String> projects = ConcurrentHashMap.newKeySet();
     private final EngineParts parts;
+    private final StatsWriter statsWriter;
     private final UnaryOperator<NodeConfig> fitToPool;
-    private final Schema schema;
+    private final HealthCheck.Sources healthSources;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile NodeConfig config;
     private volatile @Nullable Engine engine;
@@ -89,13 +99,16 @@ public final class Carillon implements Enqueuer, AutoCloseable {
             EngineParts parts,
             NodeConfig config,
             UnaryOperator<NodeConfig> fitToPool,
-            Schema schema) {
+            HealthCheck.Sources healthSources) {
         this.storage = storage;
         this.runFactory = runFactory;
         this.parts = parts;
         this.config = config;
         this.fitToPool = fitToPool;
-        this.schema = schema;
+        this.healthSources = healthSources;
+        this.statsWriter = new StatsWriter(parts.stats());
+        parts.stats().onFirstCount(statsWriter::startOnce);
+        storage.countEndings(parts.stats());
     }
 
     /**
@@ -120,8 +133,9 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
         DataSources.check(engineSource);
         boolean shared = builder.handlers.anyTransactional() && builder.engineDataSource == null;
-        UnaryOperator<NodeConfig> fitToPool = config -> fitToPool(config, engineSource, shared);
+        UnaryOperator<NodeConfig> fitToPool = config -> DataSources.fitToPool(config, engineSource, shared);
         NodeConfig wanted = builder.nodeConfig();
+        PayloadCodec codec = builder.codec();
         // Only a node needs the engine's connections. A process that only enqueues or calls runDue works with
         // one or two.
         NodeConfig config = builder.startsNode ? fitToPool.apply(wanted) : wanted;
@@ -132,33 +146,37 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         DataSource listenSource = builder.listenDataSource == null ? engineSource : builder.listenDataSource;
         Storage storage = new PostgresStorage(engineSource, listenSource, !behindPooler, planner);
         storage.projects().ensure(builder.project);
+        builder.workflowHandlers.useStorage(storage, codec);
         RunHeaders runHeaders = new RunHeaders(builder.contextPropagators);
         RunFactory runFactory = new RunFactory(
-                builder.project, builder.handlers, builder.codec, runHeaders, new Uuid7.Sequence(storage.clock()));
+                builder.project, builder.handlers, codec, runHeaders, new Uuid7.Sequence(storage.clock()));
         EngineParts parts = new EngineParts(
                 storage,
-                withContextPropagation(builder.handlers.bind(builder.codec), runHeaders),
+                withContextPropagation(builder.handlers.bind(codec), runHeaders),
                 behindPooler
                         ? () -> Backend.disableServerPrepare(builder.dataSource.getConnection())
                         : builder.dataSource::getConnection,
                 builder.listeners,
                 planner,
-                NodeNames.identity(builder.nodeName));
-        Carillon carillon = new Carillon(storage, runFactory, parts, config, fitToPool, new Schema(engineSource));
+                NodeNames.identity(builder.nodeName),
+                new StatsRecorder(storage.stats(), storage.clock()),
+                builder.transfers.declareIn(storage, runFactory));
+        HealthCheck.Sources healthSources =
+                new HealthCheck.Sources(new Schema(engineSource)::validate, builder.healthIssues);
+        Carillon carillon = new Carillon(storage, runFactory, parts, config, fitToPool, healthSources);
         // All definitions are built before the first is stored: an invalid definition changes no schedule.
         List<ScheduleDefinition> definitions = builder.schedules.values().stream()
-                .map(define -> define.apply(carillon.schedules()))
+                .map(define -> define.apply(carillon.schedules()).owner(ScheduleDefinition.Owner.CODE))
                 .toList();
-        definitions.forEach(carillon.schedules()::upsert);
+        carillon.schedules().upsertDefinitions(definitions);
+        carillon.schedules()
+                .settleUndeclared(builder.schedules.keySet(), parts.handlers().keySet(), builder.prunesSchedules);
+        builder.eventHandlers.declareIn(storage, builder.project, builder.handlers);
+        builder.builtActions.forEach(action -> action.accept(carillon));
         return carillon;
     }
 
     /** Returns the settings with as many transactional slots as the pool has connections to spare. */
-    private static NodeConfig fitToPool(NodeConfig config, DataSource source, boolean shared) {
-        return config.transactionalConcurrency(
-                DataSources.transactionalSlots(source, shared, config.transactionalConcurrency()));
-    }
-
     private static Map<String, BoundHandler> withContextPropagation(
             Map<String, BoundHandler> handlers, RunHeaders runHeaders) {
         Map<String, BoundHandler> all = new HashMap<>();
@@ -185,12 +203,11 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     private List<EnqueueResult> store(List<NewRun> runs) {
         refuseIfClosed();
         if (runs.isEmpty()) return List.of();
-        // All runs of one call share a lane, a due time and a gate.
-        NewRun first = runs.get(0);
         Wakeup wakeup = config.wakeup();
-        wakeup.rejectTooFarAhead(first.due());
+        List<NewRun> different = WakeupCauses.different(runs);
+        different.forEach(run -> wakeup.rejectTooFarAhead(run.due()));
         List<EnqueueResult> results = storage.newRuns().enqueue(runs, engine == null && wakeup.notifies());
-        sendWakeup(first);
+        different.forEach(this::sendWakeup);
         return results;
     }
 
@@ -213,10 +230,10 @@ public final class Carillon implements Enqueuer, AutoCloseable {
             Connection connection, List<NewRun> runs, @Nullable Consumer<Runnable> afterCommit) {
         if (runs.isEmpty()) return List.of();
         Wakeup wakeup = config.wakeup();
-        NewRun first = runs.get(0);
-        wakeup.rejectTooFarAhead(first.due());
+        List<NewRun> different = WakeupCauses.different(runs);
+        different.forEach(run -> wakeup.rejectTooFarAhead(run.due()));
         boolean sentAfterCommit = afterCommit != null && engine != null;
-        if (afterCommit != null) afterCommit.accept(() -> sendWakeup(first));
+        if (afterCommit != null) afterCommit.accept(() -> different.forEach(this::sendWakeup));
         return storage.newRuns().enqueueIn(connection, runs, wakeup.notifies() && !sentAfterCommit);
     }
 
@@ -239,34 +256,51 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     private Project projectFor(RunFactory factory) {
-        AdminPorts ports = new AdminPorts(storage.runAdmin(), storage.schedules(), storage.lanes(), storage.wake());
+        AdminPorts ports = new AdminPorts(
+                storage.runAdmin(),
+                storage.schedules(),
+                storage.lanes(),
+                storage.wake(),
+                storage.stats(),
+                storage.events(),
+                storage.relays(),
+                storage.sources());
         return new Project(
                 factory,
                 ports,
                 this::store,
-                new Project.ChangeHooks(this::wakeNodes, this::notifyListeners),
+                new Project.ChangeHooks(
+                        this::wakeNodes,
+                        this::notifyListeners,
+                        new ProjectEvents.Wake(
+                                engine == null && config.wakeup().notifies(), this::wakeDispatcher, this::wakeNodes)),
                 (in, hints) -> projectInTransaction(factory, in, hints));
     }
 
     private Project projectInTransaction(
             RunFactory factory, Connection connection, @Nullable Consumer<Runnable> afterCommit) {
         refuseIfClosed();
-        AdminPorts ports = storage.inTransaction(connection);
-        Project.ChangeHooks changeHooks = afterCommit == null
-                ? new Project.ChangeHooks(
-                        () -> {
-                            if (config.wakeup().notifies()) ports.wake().send(List.of(new Signal.CheckAll()));
-                        },
-                        event -> {})
-                : new Project.ChangeHooks(
-                        () -> afterCommit.accept(this::wakeNodes),
-                        event -> afterCommit.accept(() -> notifyListeners(event)));
+        // Without tasks after the commit, nothing says whether the caller commits, and the statistics do not count it.
+        Consumer<Runnable> later = afterCommit == null ? task -> {} : afterCommit;
+        AdminPorts ports = storage.inTransaction(connection, later);
+        Runnable wakeAfterCommit = afterCommit == null
+                ? () -> {
+                    if (config.wakeup().notifies()) ports.wake().send(List.of(new Signal.CheckAll()));
+                }
+                : () -> afterCommit.accept(this::wakeNodes);
+        boolean dispatchesAfterCommit = afterCommit != null && engine != null;
+        ProjectEvents.Wake eventWake = new ProjectEvents.Wake(
+                config.wakeup().notifies() && !dispatchesAfterCommit,
+                () -> later.accept(this::wakeDispatcher),
+                wakeAfterCommit);
+        Project.ChangeHooks changeHooks = new Project.ChangeHooks(
+                wakeAfterCommit, event -> later.accept(() -> notifyListeners(event)), eventWake);
         return new Project(
                 factory,
                 ports,
                 runs -> storeIn(connection, runs, afterCommit),
                 changeHooks,
-                (in, later) -> projectInTransaction(factory, in, later));
+                (in, tasks) -> projectInTransaction(factory, in, tasks));
     }
 
     /**
@@ -288,6 +322,16 @@ public final class Carillon implements Enqueuer, AutoCloseable {
      */
     public Project in(Connection connection, Consumer<Runnable> afterCommit) {
         return defaultProject().in(connection, afterCommit);
+    }
+
+    /** Stores an event in the default project. A version conflict is a result and not an exception. */
+    public PublishResult publish(NewEvent<?> event) {
+        return defaultProject().publish(event);
+    }
+
+    /** Returns the events and subscriptions of the default project. */
+    public Events events() {
+        return defaultProject().events();
     }
 
     /** Returns the schedules of the default project. */
@@ -354,7 +398,8 @@ public final class Carillon implements Enqueuer, AutoCloseable {
                                     + " version.")
                             .formatted(why));
         });
-        DueRunExecutor.Result result = new DueRunExecutor(parts.withInterceptor(interceptor)).runDue(budget);
+        DueRunExecutor.Result result =
+                statsWriter.withoutThread(() -> new DueRunExecutor(parts.withInterceptor(interceptor)).runDue(budget));
         return new RunDueResult(result.processed(), result.errors());
     }
 
@@ -379,65 +424,39 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     /** Returns how much work is waiting in the queues and schedules of all projects, and how late it is. */
     public Stats stats() {
         refuseIfClosed();
-        return toStats(storage.vitals().figures(), storage.vitals().read());
+        return StatsReading.read(storage);
     }
 
-    private static Stats toStats(DatabaseVitals.Figures figures, DatabaseVitals vitals) {
-        DatabaseVitals.OldTransaction old = vitals.oldTransaction();
-        return new Stats(
-                figures.queues().stream()
-                        .map(queue -> new Stats.QueueStats(queue.queue(), queue.due(), queue.oldestDue()))
-                        .toList(),
-                figures.schedules().stream()
-                        .map(schedule -> new Stats.ScheduleStats(
-                                schedule.name(),
-                                schedule.paused(),
-                                schedule.nextAt(),
-                                schedule.lag(),
-                                schedule.lastSuccess()))
-                        .toList(),
-                figures.scheduleCount(),
-                figures.activeSchedules(),
-                vitals.stalled(),
-                old == null ? Duration.ZERO : old.age());
+    /** Returns statistics of the runs of the default project. */
+    public RunStats stats(RunStats.Query query) {
+        return defaultProject().stats(query);
     }
 
     /**
-     * Checks the node of this process, the other nodes, the schedules and the database, and returns the issues found.
+     * Checks the node of this process, the other nodes, the schedules, the database and the sources that {@link
+     * CarillonBuilder#healthIssues} added, and returns the issues found.
      */
     public Health health() {
         refuseIfClosed();
-        return HealthCheck.check(storage, engine, config.wakeup(), schema::validate);
+        return HealthCheck.check(storage, engine, config.wakeup(), healthSources);
     }
 
     /** Returns the live nodes of the cluster and the nodes that died within the last hour. */
     public List<NodeInfo> nodes() {
         refuseIfClosed();
-        return storage.nodes().list().stream().map(Carillon::toNodeInfo).toList();
-    }
-
-    private static NodeInfo toNodeInfo(NodeView node) {
-        NodeRegistration info = node.info();
-        return new NodeInfo(
-                info.id(),
-                info.name(),
-                info.host(),
-                info.pid(),
-                info.version(),
-                info.handlers(),
-                info.slots(),
-                node.busy(),
-                info.wakeup(),
-                node.startedAt(),
-                node.lastHeartbeatAt(),
-                node.deadAt(),
-                node.deathReason());
+        return storage.nodes().list().stream().map(ApiValues::toNodeInfo).toList();
     }
 
     private void notifyListeners(ScheduleEvent event) {
         Engine running = engine;
         if (running != null) running.announce(event);
         else parts.listeners().onCallingThread().schedules().onScheduleEvent(event);
+    }
+
+    /** Lets the node of this process dispatch events. Without a node, the publish has sent a notification. */
+    private void wakeDispatcher() {
+        Engine running = engine;
+        if (running != null) running.announceEvents();
     }
 
     private void wakeNodes() {
@@ -474,6 +493,9 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         synchronized (this) {
             Engine running = engine;
             if (running != null) running.close();
+            BoundedWait boundedWait =
+                    running == null ? BoundedWait.FULL_TIME : new BoundedWait(running::isDatabaseUnreachable);
+            statsWriter.stop(boundedWait);
             storage.close();
         }
     }

@@ -2,26 +2,43 @@ package io.carillon;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.event.Event;
+import io.carillon.event.EventPattern;
+import io.carillon.event.EventType;
+import io.carillon.event.Events;
+import io.carillon.event.NewEvent;
+import io.carillon.event.Subscribe;
+import io.carillon.event.SubscriptionTarget;
+import io.carillon.internal.api.DeclaredTransfers;
+import io.carillon.internal.api.EventHandlers;
 import io.carillon.internal.api.Handlers;
+import io.carillon.internal.api.WorkflowHandlers;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.json.JsonCodec;
 import io.carillon.internal.value.Names;
 import io.carillon.run.Handler;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Payload;
 import io.carillon.run.ReturningHandler;
 import io.carillon.run.TransactionalHandler;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.spi.ContextPropagator;
+import io.carillon.spi.EventRelay;
+import io.carillon.spi.EventSource;
 import io.carillon.spi.PayloadCodec;
 import io.carillon.spi.RunListener;
 import io.carillon.spi.ScheduleListener;
+import io.carillon.workflow.Workflow;
+import io.carillon.workflow.WorkflowType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +50,9 @@ import org.jspecify.annotations.Nullable;
 public final class CarillonBuilder {
     final DataSource dataSource;
     final Handlers handlers = new Handlers();
+    final EventHandlers eventHandlers = new EventHandlers();
+    final DeclaredTransfers transfers = new DeclaredTransfers();
+    final WorkflowHandlers workflowHandlers = new WorkflowHandlers();
     final Map<String, Function<Schedules, io.carillon.schedule.ScheduleDefinition>> schedules = new LinkedHashMap<>();
 
     @Nullable
@@ -44,15 +64,20 @@ public final class CarillonBuilder {
     private NodeConfig config = NodeConfig.defaults();
     private UnaryOperator<NodeConfig> changes = config -> config;
     SchemaMode schema = SchemaMode.AUTO;
-    PayloadCodec codec = new JsonCodec();
+    private @Nullable PayloadCodec codec;
     Listeners listeners = Listeners.none();
     final List<ContextPropagator> contextPropagators = new ArrayList<>();
+    final List<Supplier<List<Health.Issue>>> healthIssues = new ArrayList<>();
+    final List<Consumer<Carillon>> builtActions = new ArrayList<>();
     String project = "default";
     String nodeName = "";
     boolean startsNode;
+    boolean prunesSchedules;
+    private boolean publishesBySchedule;
 
     CarillonBuilder(DataSource dataSource) {
         this.dataSource = requireNonNull(dataSource, "dataSource");
+        EventHandlers.addPublisher(handlers);
     }
 
     /** Registers the handler for runs of this type. */
@@ -105,10 +130,131 @@ public final class CarillonBuilder {
         });
     }
 
+    /** Registers a workflow with the default options. */
+    public <T, R> CarillonBuilder workflow(WorkflowType<T> type, Workflow<T, R> workflow) {
+        return workflow(type, workflow, HandlerOptions.defaults());
+    }
+
+    /**
+     * Registers a workflow with options: queue, priority, timeout, retries. The timeout is that of one execution, from
+     * one wait to the next. The retries are those of the code outside of steps; each step has its own.
+     */
+    public <T, R> CarillonBuilder workflow(WorkflowType<T> type, Workflow<T, R> workflow, HandlerOptions options) {
+        return add(type.handlerType(), options, false, workflowHandlers.handler(workflow));
+    }
+
     private <T> CarillonBuilder add(
             HandlerType<T> type, HandlerOptions options, boolean transactional, Handlers.HandlerCode<T> handlerCode) {
         requireNonNull(options, "options");
         handlers.add(new Handlers.RegisteredHandler<>(type, options, transactional, handlerCode));
+        return this;
+    }
+
+    /**
+     * Declares a subscription to the events of one type. The handler is called for each of them, as a run whose handler
+     * and queue have the name of the subscription. When the instance is created, the subscription is created, or
+     * changed if its stored declaration differs. A subscription that is no longer declared stays until it is removed
+     * with {@link Events#unsubscribe}; its runs then wait for a node that has the handler.
+     */
+    public <T> CarillonBuilder subscribe(String name, EventType<T> type, Handler<Event<T>> handler, Subscribe options) {
+        return subscribe(name, type, handler, options, HandlerOptions.defaults());
+    }
+
+    /**
+     * Like {@link #subscribe(String, EventType, Handler, Subscribe)}, but with options of the handler: queue, priority,
+     * timeout, retries.
+     */
+    public <T> CarillonBuilder subscribe(
+            String name,
+            EventType<T> type,
+            Handler<Event<T>> handler,
+            Subscribe options,
+            HandlerOptions handlerOptions) {
+        return addSubscription(
+                name,
+                EventHandlers.pattern(type),
+                options,
+                new Handlers.RegisteredHandler<Event<T>>(
+                        EventHandlers.<T>handlerType(name),
+                        requireNonNull(handlerOptions, "handlerOptions"),
+                        false,
+                        (event, run, connection) -> {
+                            handler.handle(event, run);
+                            return null;
+                        },
+                        eventHandlers.typed(type)));
+    }
+
+    /**
+     * Declares a subscription to all events that a pattern selects. The handler receives the encoded data of the
+     * events.
+     */
+    public CarillonBuilder subscribe(
+            String name, EventPattern pattern, Handler<Event<Payload>> handler, Subscribe options) {
+        return subscribe(name, pattern, handler, options, HandlerOptions.defaults());
+    }
+
+    /**
+     * Like {@link #subscribe(String, EventPattern, Handler, Subscribe)}, but with options of the handler: queue,
+     * priority, timeout, retries.
+     */
+    public CarillonBuilder subscribe(
+            String name,
+            EventPattern pattern,
+            Handler<Event<Payload>> handler,
+            Subscribe options,
+            HandlerOptions handlerOptions) {
+        return addSubscription(
+                name,
+                pattern,
+                options,
+                new Handlers.RegisteredHandler<Event<Payload>>(
+                        EventHandlers.<Payload>handlerType(name),
+                        requireNonNull(handlerOptions, "handlerOptions"),
+                        false,
+                        (event, run, connection) -> {
+                            handler.handle(event, run);
+                            return null;
+                        },
+                        eventHandlers.untyped()));
+    }
+
+    /**
+     * Declares a subscription whose events are sent to an endpoint of webhooks as CloudEvents 1.0, signed with its
+     * secrets. A node with the handler of webhooks and this endpoint sends them.
+     */
+    public CarillonBuilder subscribe(
+            String name, EventPattern pattern, SubscriptionTarget.Endpoint endpoint, Subscribe options) {
+        Names.check("subscription", name);
+        requireNonNull(options, "options");
+        eventHandlers.add(name, pattern, requireNonNull(endpoint, "endpoint"), options);
+        return this;
+    }
+
+    private CarillonBuilder addSubscription(
+            String name, EventPattern pattern, Subscribe options, Handlers.RegisteredHandler<?> handler) {
+        requireNonNull(options, "options");
+        handlers.add(handler);
+        eventHandlers.add(name, pattern, new SubscriptionTarget.Handler(name), options);
+        return this;
+    }
+
+    /**
+     * Declares a relay, which sends the events of a topic to a destination outside of the database, such as Kafka. One
+     * node of the cluster at a time sends; {@link #start()} makes this node one that can. When the instance is created,
+     * the relay is created. A relay that is no longer declared stays until it is removed with {@link Events#relays}.
+     */
+    public CarillonBuilder relay(EventRelay relay) {
+        transfers.add(relay);
+        return this;
+    }
+
+    /**
+     * Declares a source, which reads records of a system outside of the database, such as Kafka, and publishes events
+     * for them. It reads while the node of this instance runs.
+     */
+    public CarillonBuilder source(EventSource source) {
+        transfers.add(source);
         return this;
     }
 
@@ -125,12 +271,47 @@ public final class CarillonBuilder {
             String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
         Names.check("schedule", name);
         requireNonNull(options, "options");
-        if (schedules.containsKey(name))
-            throw new CarillonException(
-                    ErrorCode.DUPLICATE_SCHEDULE,
-                    "Two schedules are named '%s'. Schedule names must be unique.".formatted(name));
+        if (schedules.containsKey(name)) throw duplicateSchedule(name);
         schedules.put(name, api -> api.define(name, when, type, payload, options));
         return this;
+    }
+
+    /**
+     * Deletes, when the instance is created, schedules that are no longer declared: those that an earlier version of
+     * the application declared for one of the handlers of this instance. Runs that have started continue. Default: they
+     * stay, and the log reports them. Applications that share a handler must declare the same schedules for it.
+     */
+    public CarillonBuilder pruneSchedules() {
+        prunesSchedules = true;
+        return this;
+    }
+
+    /** Like {@link #schedule(String, When, NewEvent, ScheduleOptions)}, with the default options. */
+    public CarillonBuilder schedule(String name, When when, NewEvent<?> event) {
+        return schedule(name, when, event, ScheduleOptions.defaults());
+    }
+
+    /**
+     * Declares a schedule that publishes an event at each tick. The end of the tick and the event commit together: each
+     * tick that succeeded has published one event.
+     */
+    public CarillonBuilder schedule(String name, When when, NewEvent<?> event, ScheduleOptions options) {
+        Names.check("schedule", name);
+        requireNonNull(options, "options");
+        requireNonNull(event, "event");
+        if (event.type().topic().versioned() && !publishesBySchedule) {
+            publishesBySchedule = true;
+            eventHandlers.addVersionedPublisher(handlers);
+        }
+        if (schedules.containsKey(name)) throw duplicateSchedule(name);
+        schedules.put(name, api -> api.define(name, when, event, options));
+        return this;
+    }
+
+    private static CarillonException duplicateSchedule(String name) {
+        return new CarillonException(
+                ErrorCode.DUPLICATE_SCHEDULE,
+                "Two schedules are named '%s'. Schedule names must be unique.".formatted(name));
     }
 
     /** Sets the default project of this instance. Default: {@code default}. */
@@ -201,10 +382,18 @@ public final class CarillonBuilder {
         return this;
     }
 
-    /** Sets the codec for payloads and results. Default: JSON by Jackson. */
+    /**
+     * Sets the codec for payloads and results. Default: JSON, written by the Jackson of the class path (Jackson 3, or
+     * Jackson 2.15 or later).
+     */
     public CarillonBuilder codec(PayloadCodec codec) {
-        this.codec = codec;
+        this.codec = requireNonNull(codec, "codec");
         return this;
+    }
+
+    /** Returns the codec. The default one needs a JSON library, so an application with its own codec needs none. */
+    PayloadCodec codec() {
+        return codec == null ? new JsonCodec() : codec;
     }
 
     /**
@@ -232,6 +421,21 @@ public final class CarillonBuilder {
      */
     public CarillonBuilder contextPropagator(ContextPropagator propagator) {
         contextPropagators.add(propagator);
+        return this;
+    }
+
+    /**
+     * Adds a source of issues for {@link Carillon#health()}, such as handlers that know which of the systems that they
+     * call are down. It is called by each check and must answer immediately. May be called several times.
+     */
+    public CarillonBuilder healthIssues(Supplier<List<Health.Issue>> source) {
+        healthIssues.add(source);
+        return this;
+    }
+
+    /** Adds an action that is called with the instance when it was created, before a node starts. */
+    public CarillonBuilder onBuilt(Consumer<Carillon> action) {
+        builtActions.add(requireNonNull(action, "action"));
         return this;
     }
 

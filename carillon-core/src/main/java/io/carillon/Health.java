@@ -59,6 +59,20 @@ public record Health(List<Issue> issues) {
         BREAKER_OPEN,
         /** Runs wait for a handler that no live node has. */
         HANDLER_UNKNOWN,
+        /** A subscription that is not paused has had events without a run for too long. */
+        SUBSCRIPTION_BEHIND,
+        /** A paused subscription has kept events from being removed for long. */
+        EVENTS_HELD_BACK,
+        /** No node has the relay of a topic, so its events are not sent. */
+        RELAY_WITHOUT_NODE,
+        /** The destination of a relay has not accepted events for a while. */
+        RELAY_FAILING,
+        /** A relay has had events to send for too long. */
+        RELAY_BEHIND,
+        /** The destination of a relay has rejected events, about which an operator must decide. */
+        EVENTS_REJECTED,
+        /** A record that cannot be published blocks a partition of a source. */
+        SOURCE_BLOCKED,
         /** This process cannot read or plan a schedule, for example because a newer version stored it. */
         SCHEDULE_UNREADABLE,
         /** The database schema does not match this version: migrations are missing or altered. */

@@ -27,28 +27,47 @@ public final class NodeConfig {
         LEADER
     }
 
+    /** The nodes that claim runs. In both modes, one node executes an attempt. */
+    public enum Claiming {
+        /** Every node claims runs, as many as it can execute soon. */
+        EVERY_NODE,
+        /**
+         * Only the holder of the claim token claims runs; the others stand by. If it dies, another node takes over
+         * within the times that {@link NodeConfig#leaderTimes} sets. A leader that was paused, and does not know that
+         * it was replaced, does no harm: a run is claimed once, and the ends of attempts have a fence.
+         */
+        LEADER
+    }
+
+    private record Leadership(Planning planning, Claiming claiming, Duration lease, Duration checkInterval) {}
+
     private record Slots(int concurrency, int transactionalConcurrency, int maxClaimSize) {}
 
     private record Heartbeat(Duration heartbeatInterval, Duration deadAfter) {}
 
     private record Timing(Duration pollInterval, Duration planInterval, Duration lookAhead, Duration shutdownTimeout) {}
 
-    private record Retention(Duration historyRetention, Duration deadRunRetention) {}
+    private record Retention(Duration historyRetention, Duration deadRunRetention, Duration eventRetention) {}
 
     private final Slots slots;
     private final Heartbeat heartbeat;
     private final Timing timing;
     private final Retention retention;
-    private final Planning planning;
+    private final Leadership leadership;
     private final Wakeup wakeup;
 
     private NodeConfig(
-            Slots slots, Heartbeat heartbeat, Timing timing, Retention retention, Planning planning, Wakeup wakeup) {
+            Slots slots,
+            Heartbeat heartbeat,
+            Timing timing,
+            Retention retention,
+            Leadership leadership,
+            Wakeup wakeup) {
         this.slots = slots;
         this.heartbeat = heartbeat;
         this.timing = timing;
         this.retention = retention;
-        this.planning = planning;
+        this.leadership = leadership;
         this.wakeup = wakeup;
     }
 
@@ -58,8 +77,8 @@ public final class NodeConfig {
                 new Heartbeat(Duration.ofSeconds(2), Duration.ofSeconds(10)),
                 new Timing(
                         Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofMinutes(2), Duration.ofSeconds(30)),
-                new Retention(Duration.ofDays(14), Duration.ofDays(30)),
-                Planning.EVERY_NODE,
+                new Retention(Duration.ofDays(14), Duration.ofDays(30), Duration.ofDays(30)),
+                new Leadership(Planning.EVERY_NODE, Claiming.EVERY_NODE, Duration.ofSeconds(3), Duration.ofSeconds(1)),
                 Wakeup.notifying());
     }
 
@@ -100,7 +119,7 @@ public final class NodeConfig {
                 every.compareTo(Duration.ZERO) > 0 && every.compareTo(deadAfter.dividedBy(3)) <= 0,
                 "The heartbeat interval must be positive and fit three times into deadAfter (was %s, deadAfter %s)."
                         .formatted(every, deadAfter));
-        return new NodeConfig(slots, new Heartbeat(every, deadAfter), timing, retention, planning, wakeup);
+        return new NodeConfig(slots, new Heartbeat(every, deadAfter), timing, retention, leadership, wakeup);
     }
 
     /**
@@ -151,7 +170,7 @@ public final class NodeConfig {
      */
     public NodeConfig historyRetention(Duration time) {
         checkRetention("historyRetention", time);
-        return with(new Retention(time, retention.deadRunRetention()));
+        return with(new Retention(time, retention.deadRunRetention(), retention.eventRetention()));
     }
 
     /**
@@ -160,17 +179,63 @@ public final class NodeConfig {
      */
     public NodeConfig deadRunRetention(Duration time) {
         checkRetention("deadRunRetention", time);
-        return with(new Retention(retention.historyRetention(), time));
+        return with(new Retention(retention.historyRetention(), time, retention.eventRetention()));
+    }
+
+    /**
+     * Sets how long events are kept, between 1 day and 100 years. Default: 30 days. Events that a subscription has
+     * still to deliver are kept for at most twice this time. If live nodes have different settings, the shortest
+     * takes effect.
+     */
+    public NodeConfig eventRetention(Duration time) {
+        checkRetention("eventRetention", time);
+        return with(new Retention(retention.historyRetention(), retention.deadRunRetention(), time));
     }
 
     /** Sets whether every node plans (the default) or one node plans for the cluster. */
     public NodeConfig planning(Planning planning) {
-        return new NodeConfig(slots, heartbeat, timing, retention, requireNonNull(planning, "planning"), wakeup);
+        return with(new Leadership(
+                requireNonNull(planning, "planning"),
+                leadership.claiming(),
+                leadership.lease(),
+                leadership.checkInterval()));
+    }
+
+    /**
+     * Sets whether every node claims runs (the default) or one node executes for the cluster. Use the same setting for
+     * all nodes: a node that is set to {@link Claiming#EVERY_NODE} claims beside the leader.
+     */
+    public NodeConfig claiming(Claiming claiming) {
+        return with(new Leadership(
+                leadership.planning(),
+                requireNonNull(claiming, "claiming"),
+                leadership.lease(),
+                leadership.checkInterval()));
+    }
+
+    /**
+     * Sets the times of leaders. A leader that died is replaced within both of them together.
+     *
+     * @param lease how long a leader keeps its token after the last renewal, between 1 second and 1 hour. Default: 3
+     *     seconds
+     * @param checkInterval how often a leader renews its token, and other nodes try to take it over; at least 100 ms
+     *     and
+     *     at most half the lease. Default: 1 second
+     */
+    public NodeConfig leaderTimes(Duration lease, Duration checkInterval) {
+        check(
+                between(lease, Duration.ofSeconds(1), Duration.ofHours(1)),
+                "The lease of a leader must be between 1 s and 1 h (was %s).".formatted(lease));
+        check(
+                between(checkInterval, Duration.ofMillis(100), lease.dividedBy(2)),
+                "The check interval of leaders must be between 100 ms and half the lease (was %s, lease %s)."
+                        .formatted(checkInterval, lease));
+        return with(new Leadership(leadership.planning(), leadership.claiming(), lease, checkInterval));
     }
 
     /** Sets how the process is woken when runs become due. Default: LISTEN and NOTIFY. */
     public NodeConfig wakeup(Wakeup wakeup) {
-        return new NodeConfig(slots, heartbeat, timing, retention, planning, requireNonNull(wakeup, "wakeup"));
+        return new NodeConfig(slots, heartbeat, timing, retention, leadership, requireNonNull(wakeup, "wakeup"));
     }
 
     public int concurrency() {
@@ -219,8 +284,27 @@ public final class NodeConfig {
         return retention.deadRunRetention();
     }
 
+    /** Returns how long events are kept. */
+    public Duration eventRetention() {
+        return retention.eventRetention();
+    }
+
     public Planning planning() {
-        return planning;
+        return leadership.planning();
+    }
+
+    public Claiming claiming() {
+        return leadership.claiming();
+    }
+
+    /** Returns how long a leader keeps its token after the last renewal. */
+    public Duration leaderLease() {
+        return leadership.lease();
+    }
+
+    /** Returns how often a leader renews its token, and other nodes try to take it over. */
+    public Duration leaderCheckInterval() {
+        return leadership.checkInterval();
     }
 
     public Wakeup wakeup() {
@@ -228,15 +312,19 @@ public final class NodeConfig {
     }
 
     private NodeConfig with(Slots changed) {
-        return new NodeConfig(changed, heartbeat, timing, retention, planning, wakeup);
+        return new NodeConfig(changed, heartbeat, timing, retention, leadership, wakeup);
     }
 
     private NodeConfig with(Timing changed) {
-        return new NodeConfig(slots, heartbeat, changed, retention, planning, wakeup);
+        return new NodeConfig(slots, heartbeat, changed, retention, leadership, wakeup);
+    }
+
+    private NodeConfig with(Leadership changed) {
+        return new NodeConfig(slots, heartbeat, timing, retention, changed, wakeup);
     }
 
     private NodeConfig with(Retention changed) {
-        return new NodeConfig(slots, heartbeat, timing, changed, planning, wakeup);
+        return new NodeConfig(slots, heartbeat, timing, changed, leadership, wakeup);
     }
 
     private static void checkInterval(String name, Duration value) {
@@ -256,7 +344,7 @@ public final class NodeConfig {
     }
 
     private List<Object> values() {
-        return List.of(slots, heartbeat, timing, retention, planning, wakeup);
+        return List.of(slots, heartbeat, timing, retention, leadership, wakeup);
     }
 
     @Override
@@ -271,7 +359,7 @@ public final class NodeConfig {
 
     @Override
     public String toString() {
-        return "NodeConfig[%s, %s, %s, %s, planning=%s, wakeup=%s]"
-                .formatted(slots, heartbeat, timing, retention, planning, wakeup);
+        return "NodeConfig[%s, %s, %s, %s, %s, wakeup=%s]"
+                .formatted(slots, heartbeat, timing, retention, leadership, wakeup);
     }
 }

@@ -5,8 +5,8 @@ import java.util.Map;
 
 /**
  * The status of the node of this process: its loops, the wake-up mode, whether LISTEN is proven to work, the offset of
- * the system clock from the database clock, its slots, the attempts it holds by queue, whether it holds the planning
- * token, and counts since the start.
+ * the system clock from the database clock, its slots, the attempts it holds by queue, which nodes plan, whether it
+ * holds the planning token, and counts since the start.
  */
 public record NodeStatus(
         Map<String, LoopStatus> loops,
@@ -15,6 +15,7 @@ public record NodeStatus(
         Duration skew,
         SlotUsage slots,
         Map<String, Long> activeByQueue,
+        NodeConfig.Planning planning,
         boolean leading,
         Counts counts) {
     public NodeStatus {

@@ -1,5 +1,10 @@
 package io.carillon;
 
+import io.carillon.Stats.RunStats;
+import io.carillon.event.Events;
+import io.carillon.event.NewEvent;
+import io.carillon.event.PublishResult;
+import io.carillon.internal.api.ProjectEvents;
 import io.carillon.internal.api.RunFactory;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.store.AdminPorts;
@@ -20,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  * runs of all projects. Thread-safe, except for an instance that is bound to a transaction with {@link #in}.
  */
 public final class Project implements Enqueuer {
-    /** Stores runs that share a lane, a due time and a gate. */
+    /** Stores runs. */
     @FunctionalInterface
     interface RunWriter {
         List<EnqueueResult> store(List<NewRun> runs);
     }
 
     /** The calls that follow a change: wake the nodes, notify the schedule listener. */
-    record ChangeHooks(Runnable wakeNodes, ScheduleListener scheduleListener) {}
+    record ChangeHooks(Runnable wakeNodes, ScheduleListener scheduleListener, ProjectEvents.Wake events) {}
 
     /** Creates the API of the same project, bound to a caller's transaction. */
     @FunctionalInterface
@@ -74,6 +79,21 @@ public final class Project implements Enqueuer {
         return new Queues(ports.lanes(), name(), changeHooks.wakeNodes());
     }
 
+    /** Returns statistics of the runs of this project. */
+    public RunStats stats(RunStats.Query query) {
+        return ports.stats().read(name(), query);
+    }
+
+    /** Returns the events and subscriptions of this project. */
+    public Events events() {
+        return new ProjectEvents(runFactory, ports, changeHooks.events());
+    }
+
+    /** Stores an event. A version conflict is a result and not an exception. */
+    public PublishResult publish(NewEvent<?> event) {
+        return events().publish(event);
+    }
+
     @Override
     public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
         return runWriter
@@ -96,6 +116,32 @@ public final class Project implements Enqueuer {
         return runWriter.store(encoded.stream()
                 .map(payload -> runFactory.newRun(target, payload, options))
                 .toList());
+    }
+
+    /**
+     * A run that was checked and has its id, for {@link #enqueuePrepared}. Storing the same run twice stores it once.
+     */
+    public static final class PreparedRun {
+        private final NewRun run;
+
+        private PreparedRun(NewRun run) {
+            this.run = run;
+        }
+    }
+
+    /**
+     * Returns a run to be stored by {@link #enqueuePrepared}, with the context of this thread. Rejects invalid values
+     * as {@link #enqueueAll(Target, Collection, Enqueue)} does.
+     */
+    public PreparedRun prepare(Target target, Payload encoded, Enqueue options) {
+        return new PreparedRun(runFactory.newRun(target, encoded, options));
+    }
+
+    /**
+     * Stores runs whose targets and options may differ. Stores all runs or none; returns one result per run, in order.
+     */
+    public List<EnqueueResult> enqueuePrepared(List<PreparedRun> runs) {
+        return runWriter.store(runs.stream().map(prepared -> prepared.run).toList());
     }
 
     /**

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A queue of a project.
  *
- * @param waiting the number of waiting runs, counted up to a limit
- * @param breaker null if the breaker is closed
+ * @param waitingSince since when the run waits that has waited longest of those counted; null if none is due
+ * @param complete whether all runs were counted; if not, there are at least this many waiting and running runs
+ * @param breaker null if the queue has no breaker
  * @param pause null if the queue is not paused
  */
 public record QueueInfo(
@@ -15,11 +16,18 @@ public record QueueInfo(
         String name,
         long waiting,
         long running,
+        @Nullable Instant waitingSince,
+        boolean complete,
         QueueLimits limits,
         int weight,
         @Nullable Breaker breaker,
         @Nullable Pause pause) {
-    /** A breaker that is {@code open} or {@code half-open}. {@code until} is the time of its next probe. */
+    /**
+     * A breaker.
+     *
+     * @param state {@code closed}, {@code open} or {@code half-open}
+     * @param until the time of the next probe; null if the breaker is closed
+     */
     public record Breaker(String state, @Nullable Instant until) {}
 
     /** The pause of a queue: its start, the user who paused it (null if unknown), and the reason (null if none). */

@@ -5,8 +5,9 @@ import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.value.Names;
 import java.util.List;
+import java.util.Optional;
 
-/** The queues of a project: their pauses, limits and weights. */
+/** The queues of a project: their pauses, limits, weights and breakers. */
 public final class Queues {
     private static final int MAX_WEIGHT = 100;
 
@@ -78,9 +79,27 @@ public final class Queues {
         wakeNodes.run();
     }
 
-    /** Returns the queues that have runs or settings. Counts stop at 10,000. */
+    /**
+     * Sets whether a queue has a breaker, which holds the queue back while most of its attempts fail. Default: the
+     * queue of a webhook endpoint has one; other queues have none, because a handler that fails for some of its inputs
+     * must not stop its other runs. Removing an open breaker lets the runs start again.
+     */
+    public void breaker(String queue, boolean enabled) {
+        lanes.setBreaker(lane(queue), enabled);
+        wakeNodes.run();
+    }
+
+    /**
+     * Returns the queues that have runs or settings, in the order of their names, at most 1,000. At most 10,000 runs of
+     * all queues together are counted.
+     */
     public List<QueueInfo> list() {
         return lanes.list(project).stream().map(Queues::toQueueInfo).toList();
+    }
+
+    /** Returns a queue; empty if it has neither runs nor settings. At most 10,000 runs are counted. */
+    public Optional<QueueInfo> get(String queue) {
+        return lanes.find(lane(queue)).map(Queues::toQueueInfo);
     }
 
     private static QueueInfo toQueueInfo(LaneInfo info) {
@@ -89,8 +108,10 @@ public final class Queues {
         return new QueueInfo(
                 info.lane().project(),
                 info.lane().queue(),
-                info.waiting(),
-                info.running(),
+                info.counts().waiting(),
+                info.counts().running(),
+                info.counts().waitingSince(),
+                info.counts().complete(),
                 info.limits(),
                 info.weight(),
                 breaker == null ? null : new QueueInfo.Breaker(breaker.state(), breaker.until()),

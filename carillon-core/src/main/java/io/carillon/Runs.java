@@ -1,5 +1,6 @@
 package io.carillon;
 
+import io.carillon.internal.api.RunFactory;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.CallbackToken;
@@ -15,8 +16,10 @@ import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.spi.PayloadCodec;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The runs of a project: read, cancel, reschedule, complete and redrive them. */
 public final class Runs {
@@ -35,6 +38,11 @@ public final class Runs {
     /** Returns a run, waiting, running or ended; empty if it does not exist or retention has removed it. */
     public Optional<Run> get(RunId run) {
         return admin.get(project, run);
+    }
+
+    /** Returns those of these runs that exist, in no particular order. */
+    public List<Run> get(Collection<RunId> runs) {
+        return admin.get(project, runs);
     }
 
     /**
@@ -81,7 +89,17 @@ public final class Runs {
         return admin.page(project, query);
     }
 
-    /** Returns the earlier attempts that did not end the run. */
+    /**
+     * Like {@link #page}, but also returns where the next page begins. With filters, it reads at most 50,000 waiting
+     * and
+     * running runs and 50,000 ended runs, and of those that match otherwise 1,000 of each for a text in an error or a
+     * payload. So a page may be short, and even empty, although it is not the last one.
+     */
+    public RunQuery.Page search(RunQuery query) {
+        return admin.search(project, query);
+    }
+
+    /** Returns the earlier attempts that did not end the run, at most the last 200, in their order. */
     public List<AttemptRecord> attempts(RunId run) {
         return admin.attempts(project, run);
     }
@@ -127,9 +145,31 @@ public final class Runs {
 
     /** Creates a new run from a dead run and links the two. */
     public RedriveResult redrive(RunId run) {
-        RedriveResult answer = admin.redrive(project, List.of(run)).get(0);
+        return redriveWith(run, null);
+    }
+
+    /**
+     * Like {@link #redrive(RunId)}, but the new run gets this payload, encoded by the codec of this process. A dead run
+     * whose payload is the cause of its failures can so be corrected.
+     */
+    public RedriveResult redrive(RunId run, Object payload) {
+        Payload edited =
+                payload instanceof Payload encoded ? encoded : new Payload(codec.encode(payload), codec.name());
+        return redriveWith(run, RunFactory.requireWithinLimit(run.toString(), edited));
+    }
+
+    private RedriveResult redriveWith(RunId run, @Nullable Payload edited) {
+        RedriveResult answer = admin.redrive(project, run, edited);
         wakeNodes.run();
         return answer;
+    }
+
+    /**
+     * Returns the encoded payload of a waiting, running or dead run. Empty if the run does not exist, or has ended and
+     * its handler does not keep payloads in the history.
+     */
+    public Optional<Payload> payload(RunId run) {
+        return admin.payload(project, run);
     }
 
     /** Redrives all dead runs that match the filter, up to its limit, oldest first. Returns one result per run. */

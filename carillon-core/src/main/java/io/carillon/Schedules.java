@@ -1,16 +1,22 @@
 package io.carillon;
 
+import io.carillon.event.NewEvent;
 import io.carillon.internal.api.RunFactory;
+import io.carillon.internal.api.ScheduledEvent;
+import io.carillon.internal.store.schedule.LedgerRange;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
+import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
+import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.LedgerEntry;
+import io.carillon.schedule.NewSchedule;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleChange;
@@ -20,15 +26,22 @@ import io.carillon.schedule.When;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The schedules of a project: create, change, pause, trigger, backfill and delete them, and read their ledger. */
 public final class Schedules {
-    /** Earlier versions used this queue for every handler without a queue of its own. */
-    private static final String FORMER_QUEUE = "default";
+    private static final Logger log = LoggerFactory.getLogger(Schedules.class);
+    private static final int MAX_ENTRIES = 10_000;
+    /** The maximum number of undeclared schedules that one line of the log names. */
+    private static final int MAX_REPORTED = 20;
 
     private final ScheduleAdmin admin;
     private final RunFactory runFactory;
@@ -51,19 +64,49 @@ public final class Schedules {
         return upsert(name, when, type, payload, ScheduleOptions.defaults());
     }
 
-    /** Like {@link #upsert(String, When, HandlerType, Object)}, but with options: policies, queue, priority. */
+    /**
+     * Like {@link #upsert(String, When, HandlerType, Object)}, but with options: policies, queue, priority, retries,
+     * timeout.
+     */
     public <T> ScheduleChange upsert(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
-        ScheduleChange change = upsert(define(name, when, type, payload, options));
-        wakeNodes.run();
-        return change;
+        return upsertAll(List.of(NewSchedule.of(name, when, type, payload).options(options)))
+                .get(0);
     }
 
     /** Creates or changes a schedule with an encoded payload, for callers that know the target only by name. */
     public ScheduleChange upsert(String name, When when, Target target, Payload encoded, ScheduleOptions options) {
-        Payload checked = RunFactory.requireWithinLimit(target.name(), encoded);
-        ScheduleChange change = upsert(define(name, when, target, checked, options));
-        wakeNodes.run();
-        return change;
+        return upsertAll(List.of(NewSchedule.of(name, when, target, encoded).options(options)))
+                .get(0);
+    }
+
+    /**
+     * Creates or changes a schedule that publishes an event at each tick. The end of the tick and the event commit
+     * together: each tick that succeeded has published one event. A topic with versions is not allowed here; declare
+     * such a schedule with {@link CarillonBuilder#schedule(String, When, NewEvent, ScheduleOptions)}.
+     */
+    public ScheduleChange upsert(String name, When when, NewEvent<?> event, ScheduleOptions options) {
+        if (event.type().topic().versioned())
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "Topic '%s' has versions: declare a schedule of its events when the application starts."
+                            .formatted(event.type().topic().name()));
+        ScheduledEvent scheduled = ScheduledEvent.of(name, event, runFactory.codec());
+        return upsert(name, when, scheduled.target(), scheduled.payload(), options);
+    }
+
+    ScheduleDefinition define(String name, When when, NewEvent<?> event, ScheduleOptions options) {
+        ScheduledEvent scheduled = ScheduledEvent.of(name, event, runFactory.codec());
+        return define(name, when, scheduled.target(), scheduled.payload(), options);
+    }
+
+    private ScheduleDefinition define(NewSchedule schedule) {
+        if (schedule.work() instanceof NewSchedule.Work.Handled<?> handled) return define(schedule, handled);
+        NewSchedule.Work.Encoded encoded = (NewSchedule.Work.Encoded) schedule.work();
+        return define(schedule.name(), schedule.when(), encoded.target(), encoded.payload(), schedule.options());
+    }
+
+    private <T> ScheduleDefinition define(NewSchedule schedule, NewSchedule.Work.Handled<T> handled) {
+        return define(schedule.name(), schedule.when(), handled.type(), handled.payload(), schedule.options());
     }
 
     <T> ScheduleDefinition define(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
@@ -73,41 +116,85 @@ public final class Schedules {
     }
 
     private ScheduleDefinition define(String name, When when, Target target, Payload encoded, ScheduleOptions options) {
+        RunFactory.requireWithinLimit(target.name(), encoded);
         HandlerOptions handler = runFactory.handlerOptions(target.name());
         Priority priority = options.priority();
         ScheduleDefinition.RunTemplate runTemplate = new ScheduleDefinition.RunTemplate(
-                queue(name, target, handler, options),
+                queue(target, handler, options),
                 (priority == null ? handler.priority() : priority).number(),
                 target.kind(),
                 target.name(),
                 encoded.bytes(),
-                encoded.codec());
+                encoded.codec(),
+                new Run.Policy(options.retry(), options.timeout()));
         return new ScheduleDefinition(runFactory.project(), name, when, runTemplate, options.policies());
     }
 
-    /**
-     * Returns the queue from the options, from the handler, or else the queue named after the handler. A schedule
-     * stored in {@code default}, the former queue of all handlers, stays there: an upgrade must not move a schedule
-     * away from the limits and pauses of its queue.
-     */
-    private String queue(String name, Target target, HandlerOptions handler, ScheduleOptions options) {
+    private String queue(Target target, HandlerOptions handler, ScheduleOptions options) {
         String named = options.queue() == null ? handler.queue() : options.queue();
-        if (named != null) return named;
-        return get(name)
-                .map(stored -> stored.definition().template().queue())
-                .filter(FORMER_QUEUE::equals)
-                .orElseGet(() -> runFactory.queueOf(target.name()));
+        return named == null ? runFactory.queueOf(target.name()) : named;
     }
 
-    ScheduleChange upsert(ScheduleDefinition scheduleDefinition) {
-        ScheduleChange change = admin.upsert(scheduleDefinition, runFactory.runHeaders()::forSchedule);
-        String project = scheduleDefinition.project();
+    /**
+     * Creates or changes many schedules: much faster than one by one, because new ones are stored together. An
+     * identical definition changes nothing. If a definition is invalid, or two have the same name, nothing is stored.
+     * After any other error some of the schedules may be stored: repeat the call.
+     *
+     * @return what changed, in the order of the schedules
+     */
+    public List<ScheduleChange> upsertAll(List<NewSchedule> schedules) {
+        List<ScheduleDefinition> definitions =
+                schedules.stream().map(this::define).toList();
+        Set<String> names = new HashSet<>();
+        for (ScheduleDefinition definition : definitions)
+            if (!names.add(definition.name()))
+                throw new CarillonException(
+                        ErrorCode.DUPLICATE_SCHEDULE,
+                        "Two schedules are named '%s'. Schedule names must be unique.".formatted(definition.name()));
+        List<ScheduleChange> changes = upsertDefinitions(definitions);
+        if (!changes.stream().allMatch(ScheduleChange.Unchanged.class::isInstance)) wakeNodes.run();
+        return changes;
+    }
+
+    List<ScheduleChange> upsertDefinitions(List<ScheduleDefinition> definitions) {
+        List<ScheduleChange> changes = admin.upsertAll(definitions, runFactory.runHeaders()::forSchedule);
+        changes.forEach(this::reportChange);
+        return changes;
+    }
+
+    /**
+     * Looks for schedules that an earlier version of this application declared and this one does not: those of its
+     * handlers. Deletes them, or reports them in the log.
+     */
+    void settleUndeclared(Collection<String> declared, Collection<String> handlers, boolean prune) {
+        if (handlers.isEmpty()) return;
+        Set<String> known = new HashSet<>(declared);
+        List<String> undeclared = admin.declared(runFactory.project(), handlers).stream()
+                .filter(name -> !known.contains(name))
+                .toList();
+        for (String name : undeclared)
+            if (prune && delete(name))
+                log.info(
+                        "schedule that is no longer declared deleted schedule={} project={}",
+                        name,
+                        runFactory.project());
+        if (!prune && !undeclared.isEmpty())
+            log.warn(
+                    "schedules are no longer declared by this application and still run; delete them, or set"
+                            + " pruneSchedules in the builder project={} count={} schedules={}",
+                    runFactory.project(),
+                    undeclared.size(),
+                    ControlCharacters.escape(
+                            String.join(",", undeclared.subList(0, Math.min(undeclared.size(), MAX_REPORTED)))));
+    }
+
+    private void reportChange(ScheduleChange change) {
+        Schedule schedule = change.schedule();
         if (change instanceof ScheduleChange.Created)
-            listener.onScheduleEvent(new ScheduleEvent.Created(project, scheduleDefinition.name()));
-        if (change instanceof ScheduleChange.Updated updated)
-            listener.onScheduleEvent(new ScheduleEvent.Changed(
-                    project, scheduleDefinition.name(), updated.schedule().version()));
-        return change;
+            listener.onScheduleEvent(new ScheduleEvent.Created(runFactory.project(), schedule.name()));
+        if (change instanceof ScheduleChange.Updated)
+            listener.onScheduleEvent(
+                    new ScheduleEvent.Changed(runFactory.project(), schedule.name(), schedule.version()));
     }
 
     /** Returns the schedule with its last run; empty if there is no schedule with this name. */
@@ -150,12 +237,30 @@ public final class Schedules {
 
     /** Like {@link #pause(String)}, but with options: the end of the pause, its reason and its author. */
     public boolean pause(String name, PauseOptions options) {
-        Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, options.by(), options.reason(), options.end());
-        boolean paused = admin.pause(runFactory.project(), checked(name), pause);
-        if (paused)
-            listener.onScheduleEvent(
-                    new ScheduleEvent.Paused(runFactory.project(), name, pause.by(), pause.reason(), pause.until()));
+        boolean paused = admin.pause(runFactory.project(), checked(name), pause(options));
+        if (paused) reportPaused(name, options);
         return paused;
+    }
+
+    /**
+     * Pauses several schedules, with a few statements for each 500 of them.
+     *
+     * @return the names of the schedules that this call paused; the others were paused before, or do not exist
+     */
+    public List<String> pause(Collection<String> names, PauseOptions options) {
+        List<String> checked = names.stream().map(Schedules::checked).toList();
+        List<String> paused = admin.pause(runFactory.project(), checked, pause(options));
+        for (String name : paused) reportPaused(name, options);
+        return paused;
+    }
+
+    private static Schedule.Pause pause(PauseOptions options) {
+        return new Schedule.Pause(Instant.EPOCH, options.by(), options.reason(), options.end());
+    }
+
+    private void reportPaused(String name, PauseOptions options) {
+        listener.onScheduleEvent(
+                new ScheduleEvent.Paused(runFactory.project(), name, options.by(), options.reason(), options.end()));
     }
 
     /**
@@ -235,6 +340,21 @@ public final class Schedules {
      */
     public List<LedgerEntry> ledger(String name, Instant from, Instant to) {
         return admin.ledger(runFactory.project(), checked(name), from, to);
+    }
+
+    /**
+     * Returns the last entries of a range of the ledger, in their order. Unlike {@link #ledger}, it finds what happened
+     * most recently to a schedule with very many instants.
+     *
+     * @param limit the maximum number of entries, between 1 and 10,000
+     */
+    public List<LedgerEntry> latestEntries(String name, Instant from, Instant to, int limit) {
+        if (limit < 1 || limit > MAX_ENTRIES)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION, "limit must be between 1 and %d (was %d).".formatted(MAX_ENTRIES, limit));
+        List<LedgerEntry> entries =
+                admin.ledger(runFactory.project(), checked(name), new LedgerRange(from, to, limit, true));
+        return entries.subList(Math.max(0, entries.size() - limit), entries.size());
     }
 
     /**

@@ -128,6 +128,7 @@ public record Wakeup(
      */
     public static Duration delay(Enqueue.Due due) {
         if (due instanceof Enqueue.Due.After after) return after.delay();
+        if (due instanceof Enqueue.Due.AfterRuns) return Duration.ZERO;
         Duration left = Duration.between(Instant.ofEpochMilli(WallClock.millis()), ((Enqueue.Due.At) due).instant());
         return left.isNegative() ? Duration.ZERO : left;
     }

@@ -38,6 +38,7 @@ class NodeConfigTest {
         all.put("shutdownTimeout", NodeConfig::shutdownTimeout);
         all.put("historyRetention", NodeConfig::historyRetention);
         all.put("deadRunRetention", NodeConfig::deadRunRetention);
+        all.put("eventRetention", NodeConfig::eventRetention);
         all.put("planning", NodeConfig::planning);
         all.put("wakeup", NodeConfig::wakeup);
         return all;
@@ -58,6 +59,7 @@ class NodeConfigTest {
         assertThat(DEFAULTS.shutdownTimeout()).isEqualTo(Duration.ofSeconds(30));
         assertThat(DEFAULTS.historyRetention()).isEqualTo(Duration.ofDays(14));
         assertThat(DEFAULTS.deadRunRetention()).isEqualTo(Duration.ofDays(30));
+        assertThat(DEFAULTS.eventRetention()).isEqualTo(Duration.ofDays(30));
         assertThat(DEFAULTS.planning()).isEqualTo(NodeConfig.Planning.EVERY_NODE);
         assertThat(DEFAULTS.wakeup()).isEqualTo(Wakeup.notifying());
     }
@@ -95,6 +97,9 @@ class NodeConfigTest {
                 change(
                         config -> config.historyRetention(Duration.ofDays(36_500)),
                         Map.of("historyRetention", Duration.ofDays(36_500))),
+                change(
+                        config -> config.eventRetention(Duration.ofDays(1)),
+                        Map.of("eventRetention", Duration.ofDays(1))),
                 change(
                         config -> config.deadRunRetention(Duration.ofDays(1)),
                         Map.of("deadRunRetention", Duration.ofDays(1))),
@@ -189,6 +194,9 @@ class NodeConfigTest {
                 refusal(
                         config -> config.deadRunRetention(Duration.ofHours(23)),
                         retention.formatted("deadRunRetention", "PT23H")),
+                refusal(
+                        config -> config.eventRetention(Duration.ofHours(23)),
+                        retention.formatted("eventRetention", "PT23H")),
                 refusal(config -> config.deadRunRetention(ENDLESS), retention.formatted("deadRunRetention", ENDLESS)));
     }
 

@@ -12,6 +12,7 @@ import io.carillon.run.RunState;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.ScheduleOptions;
+import io.carillon.workflow.Step;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -77,25 +78,34 @@ class OptionValuesTest {
                         .with("missedSpread(Duration)", "policies", one -> one.missedSpread(MINUTE))
                         .with("pauseAfter(int)", "policies", one -> one.pauseAfter(3))
                         .with("queue(String)", "queue", one -> one.queue("other"))
-                        .with("priority(Priority)", "priority", one -> one.priority(Priority.LOW)),
+                        .with("priority(Priority)", "priority", one -> one.priority(Priority.LOW))
+                        .with("retry(Retry)", "retry", one -> one.retry(Retry.none()))
+                        .with("timeout(Duration)", "timeout", one -> one.timeout(MINUTE)),
                 new Sample<>(
                                 Enqueue.class,
-                                () -> Enqueue.at(Instant.EPOCH)
+                                () -> Enqueue.afterRun(new RunId(new UUID(3, 4)))
                                         .priority(Priority.HIGH)
                                         .uniqueKey("k")
                                         .queue("mail"))
+                        .with("onFailure(Then)", "due", one -> one.onFailure(Enqueue.Then.WAIT))
                         .with("priority(Priority)", "priority", one -> one.priority(Priority.LOW))
                         .with("uniqueKey(String)", "uniqueKey", one -> one.uniqueKey("other"))
                         .with("uniqueKey(String,Duration)", "keyWindow", one -> one.uniqueKey("k", MINUTE))
                         .with("queue(String)", "queue", one -> one.queue("other"))
+                        .with("retry(Retry)", "retry", one -> one.retry(Retry.none()))
+                        .with("timeout(Duration)", "timeout", one -> one.timeout(MINUTE))
                         .with("concurrencyKey(String)", "keyLimit", one -> one.concurrencyKey("c"))
                         .with("concurrencyKey(String,int)", "keyLimit", one -> one.concurrencyKey("c", 2))
                         .with("fifoKey(String)", "keyLimit", one -> one.fifoKey("f"))
                         .with("rateKey(String,int,Duration)", "keyLimit", one -> one.rateKey("r", 2, MINUTE)),
+                new Sample<>(Step.class, () -> Step.of("charge", String.class))
+                        .with("key(String)", "key", one -> one.key("k"))
+                        .with("retry(Retry)", "retry", one -> one.retry(Retry.none())),
                 new Sample<>(Retry.class, () -> Retry.exponential(MINUTE))
                         .with("factor(double)", "factor", one -> one.factor(3))
                         .with("cap(Duration)", "cap", one -> one.cap(Duration.ofDays(1)))
-                        .with("attempts(int)", "attempts", one -> one.attempts(3)),
+                        .with("attempts(int)", "attempts", one -> one.attempts(3))
+                        .with("jitter(double)", "jitter", one -> one.jitter(0.5)),
                 new Sample<>(RunFilter.class, () -> RunFilter.all().queue("mail"))
                         .with("queue(String)", "queue", one -> one.queue("other"))
                         .with("handler(String)", "handler", one -> one.handler("mail.send"))
@@ -103,7 +113,14 @@ class OptionValuesTest {
                         .with("limit(int)", "limit", one -> one.limit(7)),
                 new Sample<>(RunQuery.class, () -> RunQuery.of(RunFilter.all().queue("mail")))
                         .with("schedule(UUID)", "schedule", one -> one.schedule(new UUID(1, 2)))
-                        .with("before(RunId)", "before", one -> one.before(new RunId(new UUID(3, 4)))));
+                        .with("before(RunId)", "before", one -> one.before(new RunId(new UUID(3, 4))))
+                        .with("notQueue(String)", "notQueue", one -> one.notQueue("mail"))
+                        .with("notHandler(String)", "notHandler", one -> one.notHandler("mail.send"))
+                        .with("notState(RunState)", "notState", one -> one.notState(RunState.DEAD))
+                        .with("from(Instant)", "from", one -> one.from(Instant.EPOCH))
+                        .with("to(Instant)", "to", one -> one.to(Instant.EPOCH))
+                        .with("error(String)", "error", one -> one.error("reset"))
+                        .with("payload(String)", "payload", one -> one.payload("ann")));
     }
 
     @ParameterizedTest

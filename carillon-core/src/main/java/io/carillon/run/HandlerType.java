@@ -33,8 +33,8 @@ public record HandlerType<T>(
     }
 
     /**
-     * Returns a handler type that also accepts runs stored under an older name, such as {@code reminder.send@1}. The
-     * reader receives the stored JSON and returns a payload of the current type.
+     * Returns a handler type that also accepts runs stored under an older handler name. The reader receives the stored
+     * JSON and returns a payload of the current type.
      */
     public HandlerType<T> accepting(String olderName, Function<String, T> reader) {
         if (olderName.equals(name) || olderReaders.containsKey(olderName))
@@ -42,7 +42,7 @@ public record HandlerType<T>(
                     ErrorCode.DUPLICATE_HANDLER,
                     "Handler '%s' already accepts the name '%s'. Each older name can be added only once."
                             .formatted(name, olderName));
-        Names.check("handler", olderName.replace('@', '.'));
+        Names.check("handler", olderName);
         Map<String, Function<String, T>> more = new LinkedHashMap<>(olderReaders);
         more.put(olderName, reader);
         return new HandlerType<>(name, payloadType, more, payloadQueue);

@@ -16,34 +16,40 @@ public final class Retry {
     private final double factor;
     private final Duration cap;
     private final int attempts;
+    private final double jitter;
 
-    private Retry(Duration first, double factor, Duration cap, int attempts) {
+    private Retry(Duration first, double factor, Duration cap, int attempts, double jitter) {
         check(
                 !first.isNegative() && first.compareTo(DELAY_LIMIT) <= 0,
                 "first must be between 0 and 365 days (was %s)",
                 first);
         check(factor >= 1 && factor <= 100, "factor must be between 1 and 100 (was %s)", factor);
         check(!cap.isNegative() && cap.compareTo(DELAY_LIMIT) <= 0, "cap must be between 0 and 365 days (was %s)", cap);
+        check(first.compareTo(cap) <= 0, "first must not exceed cap (was %s)", first + " > " + cap);
         check(attempts >= 1 && attempts <= 10_000, "attempts must be between 1 and 10000 (was %s)", attempts);
+        check(jitter >= 0 && jitter <= 1, "jitter must be between 0 and 1 (was %s)", jitter);
         this.first = first;
         this.factor = factor;
         this.cap = cap;
         this.attempts = attempts;
-    }
-
-    /** Returns the default: 8 attempts, with delays that start at 5 seconds and double up to 1 hour. */
-    public static Retry defaults() {
-        return new Retry(Duration.ofSeconds(5), 2, Duration.ofHours(1), 8);
+        this.jitter = jitter;
     }
 
     /**
-     * Returns settings with exponentially growing delays that start at {@code first}. Factor, cap and attempts are
-     * those of {@link #defaults()}.
+     * Returns the default: 8 attempts, with delays that start at 5 seconds and double up to 1 hour, and full jitter.
+     */
+    public static Retry defaults() {
+        return new Retry(Duration.ofSeconds(5), 2, Duration.ofHours(1), 8, 1);
+    }
+
+    /**
+     * Returns settings with exponentially growing delays that start at {@code first}. Factor, cap, attempts and jitter
+     * are those of {@link #defaults()}; the cap is {@code first} if that is longer.
      */
     public static Retry exponential(Duration first) {
         Retry defaults = defaults();
         Duration cap = first.compareTo(defaults.cap) > 0 ? first : defaults.cap;
-        return new Retry(first, defaults.factor, cap, defaults.attempts);
+        return new Retry(first, defaults.factor, cap, defaults.attempts, defaults.jitter);
     }
 
     /** Returns settings without retries. */
@@ -53,17 +59,25 @@ public final class Retry {
 
     /** Returns a copy with another factor. */
     public Retry factor(double factor) {
-        return new Retry(first, factor, cap, attempts);
+        return new Retry(first, factor, cap, attempts, jitter);
     }
 
-    /** Returns a copy with another longest delay. */
+    /** Returns a copy with another longest delay, which must not be shorter than the first one. */
     public Retry cap(Duration cap) {
-        return new Retry(first, factor, cap, attempts);
+        return new Retry(first, factor, cap, attempts, jitter);
     }
 
     /** Returns a copy with another maximum number of attempts. */
     public Retry attempts(int attempts) {
-        return new Retry(first, factor, cap, attempts);
+        return new Retry(first, factor, cap, attempts, jitter);
+    }
+
+    /**
+     * Returns a copy with another jitter: the part of each delay that is random, from 0 to 1. With 0 each delay has its
+     * full length, with 0.1 at least 90 % of it; with 1, the default, it is any time from zero to its full length.
+     */
+    public Retry jitter(double jitter) {
+        return new Retry(first, factor, cap, attempts, jitter);
     }
 
     /** Returns the longest delay after the first failure. */
@@ -86,6 +100,11 @@ public final class Retry {
         return attempts;
     }
 
+    /** Returns the part of each delay that is random. */
+    public double jitter() {
+        return jitter;
+    }
+
     /** Returns the longest delay after this many failures, at least 1. */
     public Duration longestDelay(int failures) {
         double millis = Math.min(
@@ -94,11 +113,12 @@ public final class Retry {
     }
 
     /**
-     * Returns a random delay between zero and {@link #longestDelay} (full jitter), so that runs that failed together
-     * are not retried together.
+     * Returns a random delay up to {@link #longestDelay}, so that runs that failed together are not retried together.
+     * The jitter determines how short it may be.
      */
     public Duration delay(int failures, RandomGenerator random) {
-        return Duration.ofMillis(random.nextLong(longestDelay(failures).toMillis() + 1));
+        long longest = longestDelay(failures).toMillis();
+        return Duration.ofMillis(longest - random.nextLong((long) (longest * jitter) + 1));
     }
 
     @Override
@@ -113,11 +133,11 @@ public final class Retry {
 
     @Override
     public String toString() {
-        return "Retry[first=%s, factor=%s, cap=%s, attempts=%s]".formatted(values().toArray());
+        return "Retry[first=%s, factor=%s, cap=%s, attempts=%s, jitter=%s]".formatted(values().toArray());
     }
 
     private List<@Nullable Object> values() {
-        return Arrays.asList(first, factor, cap, attempts);
+        return Arrays.asList(first, factor, cap, attempts, jitter);
     }
 
     private static void check(boolean valid, String message, Object value) {

@@ -17,6 +17,15 @@ public interface RunContext {
     /** Returns how many earlier attempts of the run failed. */
     int failures();
 
+    /** Returns the retry and timeout settings that the run has of its own. */
+    Run.Policy policy();
+
+    /**
+     * Sets how the run is retried if this attempt fails, unless the run has retry settings of its own. Without a call,
+     * the settings of the handler apply. The last call wins.
+     */
+    void retryBy(Retry retry);
+
     /**
      * Returns the instant that the schedule planned, even if the run starts late; empty for runs without
      * a planned instant.
@@ -49,6 +58,12 @@ public interface RunContext {
      * stored with the attempt or the run. The last call wins.
      */
     void recordDelivery(String text);
+
+    /**
+     * Lets the breaker of the queue count this attempt as a success even if it fails. For a failure that the input of
+     * the run causes, while the system that the handler calls works. Without a breaker it has no effect.
+     */
+    void countAsSuccessForBreaker();
 
     /**
      * Returns a key that is the same for all attempts: {@code schedule@planned-instant} for ticks, the run id

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param state the state of the run, {@code skipped} or {@code missed}
  * @param reason null if there is none
  * @param run null if no run was created
- * @param startedAt null if no run was started
+ * @param startedAt when the first attempt of the run started; null if no run was started
+ * @param endedAt when the run ended; null if no run has ended
  */
 public record LedgerEntry(
         Instant from,
@@ -21,12 +22,14 @@ public record LedgerEntry(
         String state,
         @Nullable String reason,
         @Nullable RunId run,
-        @Nullable Instant startedAt) {
+        @Nullable Instant startedAt,
+        @Nullable Instant endedAt) {
     /**
-     * Returns how long after its planned instant the run started, or empty if it did not start. A run that started
-     * later than the schedule's grace period is late.
+     * Returns how long after its planned instant the run first started, or empty if it did not start; retries do not
+     * count. A run that started later than the schedule's grace period is late.
      */
     public Optional<Duration> lateness() {
-        return startedAt == null ? Optional.empty() : Optional.of(Duration.between(from, startedAt));
+        if (startedAt == null) return Optional.empty();
+        return Optional.of(startedAt.isBefore(from) ? Duration.ZERO : Duration.between(from, startedAt));
     }
 }

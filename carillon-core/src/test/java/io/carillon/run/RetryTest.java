@@ -1,6 +1,7 @@
 package io.carillon.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.CarillonException;
@@ -40,10 +41,12 @@ class RetryTest {
     @Test
     void pauses_within_bounds_whatever_the_policy_and_however_often_it_failed() {
         RandomTrials.run("pauses stay between nothing and the cap", 20_000, random -> {
-            Retry retry = Retry.exponential(Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)))
+            Duration cap = Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1));
+            Retry retry = Retry.exponential(Duration.ofMillis(random.nextLong(cap.toMillis() + 1)))
                     .factor(1 + random.nextDouble() * 99)
-                    .cap(Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)))
-                    .attempts(1 + random.nextInt(10_000));
+                    .cap(cap)
+                    .attempts(1 + random.nextInt(10_000))
+                    .jitter(random.nextBoolean() ? random.nextDouble() : random.nextInt(2));
             int failures = random.nextBoolean() ? 1 + random.nextInt(20) : random.nextInt(Integer.MAX_VALUE);
 
             Duration longest = retry.longestDelay(failures);
@@ -51,7 +54,9 @@ class RetryTest {
 
             assertThat(longest).isBetween(Duration.ZERO, retry.cap());
             assertThat(longest).isLessThanOrEqualTo(retry.longestDelay(Math.min(failures, 1_000_000) + 1));
-            assertThat(pause).isBetween(Duration.ZERO, longest);
+            long fixed = (long) (longest.toMillis() * (1 - retry.jitter()));
+            // One millisecond for rounding.
+            assertThat(pause).isBetween(Duration.ofMillis(Math.max(0, fixed - 1)), longest);
         });
     }
 
@@ -69,6 +74,21 @@ class RetryTest {
             long low = tenth * 10_000L;
             assertThat(pauses).filteredOn(ms -> ms >= low && ms <= low + 10_000).hasSizeBetween(130, 270);
         }
+    }
+
+    @Test
+    void the_jitter_is_the_part_of_a_delay_that_is_random() {
+        Retry retry = Retry.exponential(Duration.ofSeconds(100));
+        Random random = new Random(7);
+
+        List<Long> pauses = IntStream.range(0, 1_000)
+                .mapToObj(i -> retry.jitter(0.1).delay(1, random).toMillis())
+                .toList();
+
+        assertThat(pauses).allMatch(ms -> ms >= 90_000 && ms <= 100_000);
+        assertThat(pauses).anyMatch(ms -> ms < 91_000).anyMatch(ms -> ms > 99_000);
+        assertThat(retry.jitter(0).delay(1, random)).isEqualTo(Duration.ofSeconds(100));
+        assertThat(Retry.defaults().jitter()).isEqualTo(1);
     }
 
     @Test
@@ -97,6 +117,19 @@ class RetryTest {
     void refuses_invalid_delays(long seconds) {
         refused(() -> Retry.exponential(Duration.ofSeconds(seconds)), "first");
         refused(() -> Retry.defaults().cap(Duration.ofSeconds(seconds)), "cap");
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {-0.1, 1.1, Double.NaN, Double.POSITIVE_INFINITY})
+    void refuses_invalid_jitter(double jitter) {
+        refused(() -> Retry.defaults().jitter(jitter), "jitter");
+    }
+
+    @Test
+    void refuses_a_cap_below_the_first_delay() {
+        assertThatThrownBy(() -> Retry.exponential(Duration.ofSeconds(3)).cap(Duration.ofSeconds(2)))
+                .isInstanceOf(CarillonException.class)
+                .hasMessage("Retry: first must not exceed cap (was PT3S > PT2S).");
     }
 
     private static void refused(Supplier<Retry> retry, String what) {

@@ -134,12 +134,19 @@ class ValuesTest {
 
     @Test
     void a_handler_type_accepts_each_older_name_once() {
-        HandlerType<String> type = HandlerType.of("a", String.class).accepting("a@1", json -> json);
+        HandlerType<String> type = HandlerType.of("a.v2", String.class).accepting("a", json -> json);
 
-        assertThat(type.olderReaders()).containsOnlyKeys("a@1");
-        assertThat(code(() -> type.accepting("a@1", json -> json))).isEqualTo(ErrorCode.DUPLICATE_HANDLER);
+        assertThat(type.olderReaders()).containsOnlyKeys("a");
         assertThat(code(() -> type.accepting("a", json -> json))).isEqualTo(ErrorCode.DUPLICATE_HANDLER);
-        assertThat(code(() -> type.accepting("A@1", json -> json))).isEqualTo(ErrorCode.INVALID_NAME);
+        assertThat(code(() -> type.accepting("a.v2", json -> json))).isEqualTo(ErrorCode.DUPLICATE_HANDLER);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"A", "a@1"})
+    void a_handler_type_accepts_no_older_name_that_a_run_cannot_have(String olderName) {
+        HandlerType<String> type = HandlerType.of("a", String.class);
+
+        assertThat(code(() -> type.accepting(olderName, json -> json))).isEqualTo(ErrorCode.INVALID_NAME);
     }
 
     @Test
@@ -156,7 +163,9 @@ class ValuesTest {
     void the_idempotency_key_is_the_instant_for_ticks_and_the_run_otherwise() {
         UUID schedule = UUID.fromString("0197c4f0-0000-7000-8000-000000000001");
         Attempt tick = TestAttempts.of(
-                TestAttempts.LANE, new Attempt.Counts(0, 0, 0), new Attempt.References(schedule, null, null));
+                TestAttempts.LANE,
+                new Attempt.Counts(0, 0, 0),
+                new Attempt.References(schedule, null, null, Run.Policy.none()));
         Attempt direct = TestAttempts.any();
 
         assertThat(tick.idempotencyKey()).startsWith("sched_").endsWith("@2026-01-01T00:00:00Z");

@@ -37,6 +37,23 @@ class CronWarningTest {
     }
 
     @ParameterizedTest
+    @CsvSource(delimiter = ';', textBlock = """
+        0 0 9 ? * 2-6  ; 2-6
+        0 9 ? * 2,4    ; 2,4
+        0 0 9 ? * 6L   ; 6L
+        0 0 9 ? * 6#3  ; 6#3
+        0 0 9 ? * 2/2  ; 2/2
+        """)
+    void weekday_numbers_beside_a_question_mark_warn(String text, String weekdays) {
+        When when = When.cron(text, ZoneOffset.UTC);
+
+        assertThat(when.warnings())
+                .containsExactly("the weekdays " + weekdays
+                        + " mean other days in Quartz: Sunday is 0 here and 1 there; write names such as MON-FRI");
+        assertThat(when.preview(Instant.EPOCH, 3).warnings()).isEqualTo(when.warnings());
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 "* * * * *",
@@ -45,6 +62,12 @@ class CronWarningTest {
                 "*/1 * * * *",
                 "5/1 * * * *",
                 "0 0 1-7 * */7",
+                "0 0 9 ? * MON-FRI",
+                "0 0 9 ? * MON-FRI/2",
+                "0 0 9 ? * *",
+                "0 0 9 ? * */2",
+                "0 0 9 2-6 * ?",
+                "0 9 * * 2-6",
                 "@daily"
             })
     void intended_notations_do_not_warn(String text) {

@@ -2,6 +2,7 @@ package io.carillon.internal.api;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.NodeConfig;
 import io.carillon.internal.jdbc.Backend;
 import io.carillon.internal.jdbc.DriverTimeouts;
 import java.sql.Connection;
@@ -121,6 +122,11 @@ public final class DataSources {
             }
         }
         return OptionalInt.empty();
+    }
+
+    /** Returns the settings with as many transactional handlers as fit into the pool. */
+    public static NodeConfig fitToPool(NodeConfig config, DataSource source, boolean shared) {
+        return config.transactionalConcurrency(transactionalSlots(source, shared, config.transactionalConcurrency()));
     }
 
     /**

@@ -31,8 +31,24 @@ public final class Handlers {
         Object run(T payload, RunContext run, @Nullable Connection connection) throws Exception;
     }
 
+    /** Creates the payload of a handler from an attempt. */
+    @FunctionalInterface
+    public interface PayloadReader<T> {
+        T read(Attempt attempt, PayloadCodec codec);
+    }
+
     public record RegisteredHandler<T>(
-            HandlerType<T> type, HandlerOptions options, boolean transactional, HandlerCode<T> handlerCode) {}
+            HandlerType<T> type,
+            HandlerOptions options,
+            boolean transactional,
+            HandlerCode<T> handlerCode,
+            PayloadReader<T> reader) {
+        /** Creates a handler whose payload the codec decodes. */
+        public RegisteredHandler(
+                HandlerType<T> type, HandlerOptions options, boolean transactional, HandlerCode<T> handlerCode) {
+            this(type, options, transactional, handlerCode, (attempt, codec) -> decode(attempt, type, codec));
+        }
+    }
 
     private final Map<String, RegisteredHandler<?>> byName = new LinkedHashMap<>();
 
@@ -92,7 +108,7 @@ public final class Handlers {
                 handler.transactional(),
                 options.keepPayload(),
                 (attempt, context, connection) -> {
-                    T payload = decode(attempt, handler.type(), codec);
+                    T payload = handler.reader().read(attempt, codec);
                     return outcome(handler.handlerCode().run(payload, context, connection), codec);
                 });
     }

@@ -7,11 +7,14 @@ import io.carillon.Wakeup;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.store.DatabaseVitals;
 import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.event.RelayStore;
+import io.carillon.internal.store.event.SourceStore;
 import io.carillon.internal.store.node.NodeView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Collects the issues of the engine and of the database. */
@@ -21,6 +24,7 @@ public final class HealthCheck {
     private static final Duration MAX_OVERDUE = Duration.ofMinutes(5);
     private static final Duration MAX_TRANSACTION_AGE = Duration.ofMinutes(5);
     private static final Duration MAX_POOL_WAIT = Duration.ofSeconds(1);
+    private static final Duration MAX_EVENTS_HELD_BACK = Duration.ofDays(7);
     private static final int MAX_MISSED_INSTANTS = 10;
     private static final int MAX_STALLED_RUNS = 5;
 
@@ -32,10 +36,23 @@ public final class HealthCheck {
         issues.add(new Health.Issue(kind, text));
     }
 
-    /** Checks all parts. {@code schema} throws a {@link CarillonException} if the schema does not match. */
-    public static Health check(Storage storage, @Nullable Engine engine, Wakeup wakeup, Runnable schema) {
+    /**
+     * What the check asks beside engine and storage.
+     *
+     * @param schema throws a {@link CarillonException} if the schema does not match
+     * @param issues sources of further issues, such as handlers
+     */
+    public record Sources(Runnable schema, List<Supplier<List<Health.Issue>>> issues) {
+        public Sources {
+            issues = List.copyOf(issues);
+        }
+    }
+
+    /** Checks all parts. */
+    public static Health check(Storage storage, @Nullable Engine engine, Wakeup wakeup, Sources sources) {
         HealthCheck check = new HealthCheck();
         if (engine != null) check.checkEngine(engine.status());
+        sources.issues().forEach(source -> check.issues.addAll(source.get()));
         try {
             DatabaseVitals databaseVitals = storage.vitals().read();
             check.checkVitals(databaseVitals);
@@ -43,7 +60,10 @@ public final class HealthCheck {
             if (wakeup.mode() != Wakeup.Mode.HTTP) check.checkNodes(liveNodes(storage), databaseVitals.now());
             check.checkUnknownHandlers(storage);
             check.checkUnreadableSchedules(storage);
-            check.checkSchema(schema);
+            check.checkSubscriptions(storage);
+            storage.relays().issues(MAX_OVERDUE).forEach(check::addRelayIssues);
+            storage.sources().blocked().forEach(check::addBlockedSource);
+            check.checkSchema(sources.schema());
         } catch (RuntimeException unreachable) {
             check.addIssue(
                     Health.Kind.DATABASE_UNREACHABLE, "the database does not respond: " + unreachable.getMessage());
@@ -160,9 +180,67 @@ public final class HealthCheck {
                 .unknownHandlers()
                 .forEach((handler, count) -> addIssue(
                         Health.Kind.HANDLER_UNKNOWN,
-                        ("%d runs wait for the handler '%s', which no live node has: deploy the handler, or cancel the"
-                                        + " runs")
-                                .formatted(count, handler)));
+                        "%s for the handler '%s', which no live node has: deploy the handler, or cancel %s"
+                                .formatted(
+                                        count == 1 ? "1 run waits" : count + " runs wait",
+                                        handler,
+                                        count == 1 ? "the run" : "the runs")));
+    }
+
+    private void checkSubscriptions(Storage storage) {
+        storage.events()
+                .behind(false, MAX_OVERDUE)
+                .forEach(behind -> addIssue(
+                        Health.Kind.SUBSCRIPTION_BEHIND,
+                        ("subscription '%s' of project '%s' has not delivered the events since %s: start a node, or see"
+                                        + " the log of the nodes for errors of the loop 'events'")
+                                .formatted(behind.name(), behind.project(), behind.oldest())));
+        storage.events()
+                .behind(true, MAX_EVENTS_HELD_BACK)
+                .forEach(behind -> addIssue(
+                        Health.Kind.EVENTS_HELD_BACK,
+                        ("the paused subscription '%s' of project '%s' keeps events since %s; they are removed after"
+                                        + " twice the retention: resume or remove it")
+                                .formatted(behind.name(), behind.project(), behind.oldest())));
+    }
+
+    private void addRelayIssues(RelayStore.Issue issue) {
+        String relay = "relay '%s' of project '%s'"
+                .formatted(issue.name().name(), issue.name().project());
+        if (issue.withoutNode())
+            addIssue(
+                    Health.Kind.RELAY_WITHOUT_NODE,
+                    ("%s is without a producer on any node: events of the topic '%s' are not sent. Start a node that"
+                                    + " declares it, or remove it with relays().remove(…)")
+                            .formatted(relay, issue.topic()));
+        if (issue.failingSince() != null)
+            addIssue(
+                    Health.Kind.RELAY_FAILING,
+                    "%s cannot send since %s: %s. It continues when the destination accepts events again"
+                            .formatted(relay, issue.failingSince(), issue.error()));
+        if (issue.oldest() != null)
+            addIssue(
+                    Health.Kind.RELAY_BEHIND,
+                    "%s has not sent the events since %s: see its error in relays().list(), or the log of its node"
+                            .formatted(relay, issue.oldest()));
+        if (issue.rejected())
+            addIssue(
+                    Health.Kind.EVENTS_REJECTED,
+                    "%s has events that its destination has rejected: see relays().rejected(…), and retry or skip them"
+                            .formatted(relay));
+    }
+
+    private void addBlockedSource(SourceStore.Blocked blocked) {
+        addIssue(
+                Health.Kind.SOURCE_BLOCKED,
+                ("source '%s' of project '%s' cannot publish the record at position %d of %s: %s. Deploy code that can,"
+                                + " or pass it with sources().skip(…)")
+                        .formatted(
+                                blocked.partition().source(),
+                                blocked.partition().project(),
+                                blocked.position(),
+                                blocked.partition().part(),
+                                blocked.reason()));
     }
 
     private void checkUnreadableSchedules(Storage storage) {

@@ -7,6 +7,7 @@ import io.carillon.internal.run.Gate;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RunHeaders;
+import io.carillon.internal.run.UniqueKeys;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.run.Enqueue;
@@ -14,6 +15,7 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
+import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.spi.PayloadCodec;
@@ -90,20 +92,23 @@ public final class RunFactory {
     public NewRun newRun(Target target, Payload payload, Enqueue options) {
         HandlerOptions handler = handlers.options(target.name());
         Priority priority = options.priority();
-        String queue = options.queue();
+        String queue = options.queue() == null ? handlers.queue(target.name()) : options.queue();
         Enqueue.KeyLimit keyLimit = options.keyLimit();
         NewRun run = new NewRun(
                 newId(),
-                new Lane(queue == null ? handlers.queue(target.name()) : queue, project),
+                new Lane(queue, project),
                 priority == null ? handler.priority() : priority,
                 Origin.DIRECT,
                 target,
                 requireWithinLimit(target.name(), payload),
                 options.due(),
-                options.uniqueKey(),
+                UniqueKeys.stored(queue, options.uniqueKey()),
                 null,
-                keyLimit == null ? null : Gate.of(keyLimit));
-        return runHeaders.addTo(run.withKeyWindow(options.keyWindow()));
+                keyLimit == null ? null : Gate.of(keyLimit),
+                null,
+                options.keyWindow(),
+                new Run.Policy(options.retry(), options.timeout()));
+        return runHeaders.addTo(run);
     }
 
     public <T> Payload encode(HandlerType<T> type, @Nullable T payload) {

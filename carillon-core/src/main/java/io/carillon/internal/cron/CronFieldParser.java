@@ -21,6 +21,7 @@ final class CronFieldParser {
     private long last;
     private long nearest;
     private long nth;
+    private boolean hasNumber;
     private final List<String> warnings = new ArrayList<>();
 
     CronFieldParser(String text, int start, int end, CronUnit unit) {
@@ -46,6 +47,11 @@ final class CronFieldParser {
     /** Returns warnings about notations that are valid but probably unintended. */
     List<String> warnings() {
         return warnings;
+    }
+
+    /** Returns whether the field names a value by a number; the number of a step is none. */
+    boolean hasNumber() {
+        return hasNumber;
     }
 
     private void item() {
@@ -162,6 +168,7 @@ final class CronFieldParser {
         if (isLetter(peek())) {
             return name();
         }
+        hasNumber = true;
         int value = number("the " + unit.label());
         if (value < unit.min() || value > unit.max()) {
             String what = "The " + unit.label() + " is outside " + unit.min() + "-" + unit.max();

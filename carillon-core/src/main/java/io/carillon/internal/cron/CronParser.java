@@ -11,6 +11,10 @@ public final class CronParser {
     private static final CronUnit[] UNITS = CronUnit.values();
     private static final String NICKNAMES = "@yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly";
 
+    /** Expressions with a question mark usually come from Quartz. */
+    private static final String QUARTZ_WEEKDAYS =
+            "the weekdays %s mean other days in Quartz: Sunday is 0 here and 1 there; write names such as MON-FRI";
+
     private final String text;
 
     private CronParser(String text) {
@@ -59,11 +63,15 @@ public final class CronParser {
         CronField[] fields = new CronField[UNITS.length];
         fields[0] = CronField.of(CronUnit.SECOND, 1);
         List<String> warnings = new ArrayList<>();
+        boolean question = false;
         for (int i = 0; i < words.size(); i++) {
             int[] word = words.get(i);
             CronFieldParser field = new CronFieldParser(text, word[0], word[1], UNITS[i + missing]);
             fields[i + missing] = field.parse();
             warnings.addAll(field.warnings());
+            if (UNITS[i + missing] == CronUnit.DAY) question = text.charAt(word[0]) == '?';
+            if (UNITS[i + missing] == CronUnit.WEEKDAY && question && field.hasNumber())
+                warnings.add(QUARTZ_WEEKDAYS.formatted(text.substring(word[0], word[1])));
         }
         return new CronFields(fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], List.copyOf(warnings));
     }

@@ -7,16 +7,18 @@ import io.carillon.internal.engine.attempt.AttemptWatchdog;
 import io.carillon.internal.engine.attempt.HandlerRegistry;
 import io.carillon.internal.engine.attempt.ReadyQueue;
 import io.carillon.internal.engine.attempt.TransactionalCalls;
+import io.carillon.internal.engine.claim.ClaimExecutor;
 import io.carillon.internal.engine.claim.LaneDueTimes;
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
+import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimRequest;
-import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.LaneDue;
 import io.carillon.internal.store.run.OwnedRun;
@@ -24,20 +26,13 @@ import io.carillon.internal.store.run.QueueHead;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.internal.value.DatabaseClock;
-import io.carillon.internal.value.Uuid7;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -75,7 +70,7 @@ public final class DueRunExecutor {
         this.clock = storage.clock();
         this.handlers = new HandlerRegistry(parts.handlers());
         this.parts = parts;
-        this.listeners = parts.listeners().onCallingThread();
+        this.listeners = parts.stats().countingBefore(parts.listeners().onCallingThread());
         this.lease = lease;
     }
 
@@ -92,19 +87,30 @@ public final class DueRunExecutor {
         // this process has.
         storage.nodes().wakeParkedRuns(handlers.names());
         PlanningLoop planning = new PlanningLoop(
-                storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1), listeners.schedules());
-        planning.onPlanned(plan -> PlanningLoop.notifyPlanned(listeners.schedules(), plan));
+                storage.plans(), parts.planner(), () -> Duration.ofHours(1), listeners.schedules(), EngineEvents.NONE);
         planning.plan();
-        Invocation invocation = new Invocation(Uuid7.next(), deadline);
-        try (LeaseRenewer leaseRenewer = new LeaseRenewer(invocation)) {
-            leaseRenewer.start();
+        new EventDispatcher(storage.eventDispatch(), clock, new ClusterSize(), EngineEvents.NONE).dispatch();
+        Invocation invocation = new Invocation(deadline);
+        invocation.waitResolver.resolveAllOnce();
+        try (Loop renewals = new LeaseRenewer(invocation).loop) {
+            renewals.start();
             while (invocation.round()) {
                 // Continue until nothing is due or the budget is spent.
             }
         }
         invocation.outcomeReporter.report();
         replanZones(planning, deadline);
+        writeStats();
         return new Result(invocation.processed, invocation.errors.get());
+    }
+
+    /** Writes what this call counted. The result of the executed runs must not be lost if that fails. */
+    private void writeStats() {
+        try {
+            parts.stats().write();
+        } catch (RuntimeException failure) {
+            log.warn("could not write statistics; the next call tries again", failure);
+        }
     }
 
     /** Runs come first; the rest of the budget serves schedules with older zone rules. */
@@ -118,14 +124,14 @@ public final class DueRunExecutor {
     }
 
     /** Renews the leases of one call and stops attempts that exceed their timeout. */
-    private final class LeaseRenewer extends Loop {
+    private final class LeaseRenewer implements Loop.Task {
         private static final long ROUND_NANOS = 100_000_000L;
+        private final Loop loop = new Loop("lease-renew", true, this);
         private final long renewNanos = lease.dividedBy(RENEWALS_PER_LEASE).toNanos();
         private final Invocation invocation;
         private long renewed = System.nanoTime();
 
         LeaseRenewer(Invocation invocation) {
-            super("lease-renew", true);
             this.invocation = invocation;
         }
 
@@ -134,7 +140,7 @@ public final class DueRunExecutor {
             for (ActiveAttempt activeAttempt : invocation.activeAttempts.all())
                 if (activeAttempt.isStarted()) AttemptWatchdog.stopOverdue(activeAttempt, invocation.runner);
             if (System.nanoTime() - renewed >= renewNanos) renew();
-            sleep(ROUND_NANOS);
+            loop.sleep(ROUND_NANOS);
         }
 
         private void renew() {
@@ -156,93 +162,76 @@ public final class DueRunExecutor {
         private final RunStore runs = storage.runs();
         private final AttemptRunner runner;
         private final GatePromoter gatePromoter =
-                new GatePromoter(storage.gates(), clock, new ClusterSize(), lane -> {}, listeners.schedules());
+                new GatePromoter(storage.gates(), clock, new ClusterSize(), EngineEvents.NONE, listeners.schedules());
+        private final WaitResolver waitResolver =
+                new WaitResolver(storage.runWaits(), new ClusterSize(), EngineEvents.NONE);
         private final OutcomeReporter outcomeReporter;
-        private final Set<String> unknownHandlers = new HashSet<>();
+        private final ReadyQueue queue = new ReadyQueue(1, true);
         private final LaneDueTimes laneDueTimes = new LaneDueTimes(this::capacity);
-        /** The handlers that have due runs, by lane. */
-        private final Map<Lane, Set<String>> dueHandlers = new HashMap<>();
-
-        private Set<Lane> limitedLanes = Set.of();
+        private final ActiveAttempts activeAttempts = new ActiveAttempts(EngineEvents.NONE);
+        private final ClaimExecutor claimExecutor;
         private int processed;
         private final AtomicInteger errors = new AtomicInteger();
-        private final ActiveAttempts activeAttempts = new ActiveAttempts();
 
-        Invocation(UUID owner, long deadline) {
-            this.owner = owner;
+        Invocation(long deadline) {
+            Node node = new Node(activeAttempts, handlers, clock, queue::add);
+            this.owner = node.id();
             this.deadline = deadline;
-            this.outcomeReporter = new OutcomeReporter(storage.lanes(), () -> owner, () -> {});
+            this.outcomeReporter = new OutcomeReporter(storage.lanes(), () -> owner, EngineEvents.NONE);
             TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
             this.runner = new AttemptRunner(handlers, this, transactions, listeners.attempts());
+            this.claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, lane -> {}, lease);
         }
 
         boolean round() {
             if (isTimeUp()) return false;
+            waitResolver.resolveHints();
             gatePromoter.promoteOnce();
             long sent = System.nanoTime();
             QueueHead head = storage.lanes().readQueueHead(Instant.MIN);
             clock.observe(head.now(), sent);
-            outcomeReporter.setOpenBreakers(head.openBreakers());
+            outcomeReporter.setBreakers(head.breakers());
+            waitResolver.setWaitsExist(head.waitsExist());
             boolean any = head.isolatedRunsWaiting() && runIsolated();
             if (isTimeUp()) return false;
-            recordQueueHead(head);
-            return claimAndExecute(head.now()) || any;
-        }
-
-        /** Records which lanes are due, and for which handlers. */
-        private void recordQueueHead(QueueHead head) {
-            List<LaneDue> due = dueLanes(head).stream()
-                    .filter(one -> !one.readyAt().isAfter(head.now()) && !unknownHandlers.contains(one.handler()))
-                    .toList();
-            limitedLanes = head.limitedLanes();
-            laneDueTimes.setWeights(head.weights());
-            laneDueTimes.finishPoll(due, head.seenUntil());
-            dueHandlers.clear();
-            due.forEach(one -> dueHandlers
-                    .computeIfAbsent(one.lane(), lane -> new HashSet<>())
-                    .add(one.handler()));
+            return claimAndExecute(head) || any;
         }
 
         /**
          * Claims from the lanes that are due, in batches, until at least one run was claimed. Returns false if nothing
          * could be claimed.
          */
-        private boolean claimAndExecute(Instant now) {
-            int total = Math.min(MAX_CLAIM, CLAIM_PER_LANE * dueHandlers.size());
+        private boolean claimAndExecute(QueueHead head) {
+            List<LaneDue> due = claimExecutor.filterKnownHandlers(dueLanes(head).stream()
+                    .filter(one -> !one.readyAt().isAfter(head.now()))
+                    .toList());
+            claimExecutor.limited(head.limitedLanes());
+            laneDueTimes.setWeights(head.weights());
+            laneDueTimes.finishPoll(due, head.seenUntil());
+            long lanes = due.stream().map(LaneDue::lane).distinct().count();
+            int total = (int) Math.min(MAX_CLAIM, CLAIM_PER_LANE * lanes);
             boolean any = false;
             while (!any && !isTimeUp()) {
-                List<ClaimRequest.LaneClaim> laneClaims = laneDueTimes.takeLaneClaims(total, now);
+                List<ClaimRequest.LaneClaim> laneClaims = laneDueTimes.takeLaneClaims(total, head.now());
                 if (laneClaims.isEmpty()) break;
                 // A run of a limited lane is claimed only when it can start. Otherwise it would occupy capacity of the
                 // lane that other nodes could use.
-                any = execute(storage.lanes()::claim, laneClaims, limitedLanes::contains);
-                any |= execute(runs::claim, laneClaims, lane -> !limitedLanes.contains(lane));
+                any = execute(laneClaims, head.now(), true);
+                any |= execute(laneClaims, head.now(), false);
             }
             return any;
         }
 
         /**
-         * Claims from the selected lanes and executes the runs, alternating between projects and lanes. Runs that were
-         * not started when the budget ends are handed back.
+         * Claims from the lanes with or without a limit and executes the runs, alternating between projects and lanes.
+         * Runs that were not started when the budget ends are handed back.
          */
-        private boolean execute(
-                Function<ClaimRequest, ClaimResult> claimFunction,
-                List<ClaimRequest.LaneClaim> laneClaims,
-                Predicate<Lane> which) {
+        private boolean execute(List<ClaimRequest.LaneClaim> laneClaims, Instant now, boolean limited) {
             List<ClaimRequest.LaneClaim> some = laneClaims.stream()
-                    .filter(laneClaim -> which.test(laneClaim.lane()))
-                    .map(laneClaim -> laneClaim.withHandlers(dueHandlers.getOrDefault(laneClaim.lane(), Set.of())))
+                    .filter(laneClaim -> claimExecutor.limited(laneClaim.lane()) == limited)
                     .toList();
             if (some.isEmpty() || isTimeUp()) return false;
-            List<Attempt> claimed = claimFunction
-                    .apply(ClaimRequest.leased(owner, some, unknownHandlers, lease))
-                    .attempts();
-            List<ActiveAttempt> held = claimed.stream()
-                    .map(attempt -> new ActiveAttempt(owner, attempt, clock))
-                    .toList();
-            held.forEach(activeAttempts::add);
-            ReadyQueue queue = new ReadyQueue(1, true);
-            queue.add(held, false);
+            int claimed = claimExecutor.claim(some, false, now).claimedCount();
             for (ActiveAttempt next = queue.poll(); next != null; next = queue.poll()) {
                 if (isTimeUp()) {
                     List<ActiveAttempt> rest = new ArrayList<>(queue.clear());
@@ -253,11 +242,11 @@ public final class DueRunExecutor {
                 run(next);
                 queue.releaseSlot(next);
             }
-            return !claimed.isEmpty();
+            return claimed > 0;
         }
 
         private int capacity(Lane lane) {
-            return limitedLanes.contains(lane) ? 1 : MAX_CLAIM;
+            return claimExecutor.limited(lane) ? 1 : MAX_CLAIM;
         }
 
         /**
@@ -283,11 +272,6 @@ public final class DueRunExecutor {
 
         private void run(ActiveAttempt activeAttempt) {
             try {
-                Attempt attempt = activeAttempt.attemptValue();
-                if (handlers.find(attempt).isEmpty()) {
-                    unknownHandlers.addAll(runs.passOn(owner, List.of(attempt)));
-                    return;
-                }
                 // The lease was lost while the attempt waited here.
                 if (activeAttempt.stopCause() != null) return;
                 processed++;
@@ -327,8 +311,10 @@ public final class DueRunExecutor {
         }
 
         private void notifyEnded(ActiveAttempt activeAttempt, Transition transition) {
-            outcomeReporter.ended(activeAttempt.attemptValue().lane(), transition);
-            listeners.attempts().onAttemptEnded(activeAttempt.attemptValue(), transition, activeAttempt.sinceStart());
+            outcomeReporter.ended(activeAttempt.attemptValue().lane(), transition, activeAttempt.isSuccessForBreaker());
+            Attempt attempt = activeAttempt.attemptValue();
+            waitResolver.transitionWritten(attempt, transition);
+            listeners.attempts().onAttemptEnded(attempt, transition, activeAttempt.sinceStart());
         }
     }
 }

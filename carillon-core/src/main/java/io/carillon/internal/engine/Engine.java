@@ -7,17 +7,15 @@ import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.attempt.AttemptRunner;
 import io.carillon.internal.engine.attempt.AttemptWatchdog;
-import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.attempt.Completer;
 import io.carillon.internal.engine.attempt.HandlerRegistry;
 import io.carillon.internal.engine.attempt.ReadyQueue;
 import io.carillon.internal.engine.attempt.TransactionalCalls;
 import io.carillon.internal.engine.attempt.Workers;
-import io.carillon.internal.engine.claim.ClaimExecutor;
-import io.carillon.internal.engine.claim.ClaimSizer;
+import io.carillon.internal.engine.claim.ClaimPacing;
 import io.carillon.internal.engine.claim.Claimer;
 import io.carillon.internal.engine.claim.LaneDueTimes;
-import io.carillon.internal.engine.claim.NewLaneClaimer;
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.ListenerDispatcher;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.engine.loop.BoundedWait;
@@ -26,19 +24,15 @@ import io.carillon.internal.engine.node.Heartbeat;
 import io.carillon.internal.engine.node.Maintenance;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.node.Rescuer;
+import io.carillon.internal.engine.relay.EventTransfers;
 import io.carillon.internal.engine.wakeup.WakeupController;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Gate;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
-import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeRegistration;
-import io.carillon.internal.store.node.Signal;
-import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.DatabaseClock;
-import io.carillon.run.Enqueue;
+import io.carillon.internal.value.PublicId;
 import io.carillon.run.RunId;
 import io.carillon.spi.ScheduleEvent;
 import java.time.Duration;
@@ -47,6 +41,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,110 +49,87 @@ import org.slf4j.LoggerFactory;
 public final class Engine implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
+    private final EngineEvents events = new NodeEvents(this);
     private final NodeConfig config;
     private final Storage storage;
     private final EngineParts.NodeIdentity identity;
-    private final Node node;
+    final Node node;
     private final ReadyQueue queue;
     private final LaneDueTimes laneDueTimes;
+    private final AttemptRunner runner;
     private final Workers workers;
     private final Completer completer;
-    private final Claimer claimer;
-    private final NewLaneClaimer newLaneClaimer;
-    private final GatePromoter gatePromoter;
+    final Claimer claimer;
+    private final ClaimPacing claimPacing;
+    final GatePromoter gatePromoter;
+    final WaitResolver waitResolver;
     private final Heartbeat heartbeat;
-    private final Rescuer rescuer;
+    final Rescuer rescuer;
     private final PlanningLoop planning;
+    private final EventDispatcher eventDispatcher;
+    private final @Nullable ClaimLeader claimLeader;
+    final EventTransfers transfers;
     private final AttemptWatchdog watchdog;
     private final Maintenance maintenance;
-    private final Maintenance.SchemaWatch schemaWatch;
-    private final WakeupController wakeupController;
-    private final WakeupController.BacklogBroadcaster backlogBroadcaster;
+    final Maintenance.SchemaWatch schemaWatch;
+    final WakeupController wakeupController;
     private final ListenerDispatcher listenerDispatcher;
-    private final OutcomeReporter outcomeReporter;
-    private final NodeStatusReader statusReader;
+    final OutcomeReporter outcomeReporter;
+    final NodeStatusReader statusReader;
+    final SignalDispatcher signalDispatcher;
 
     public Engine(EngineParts parts, NodeConfig config) {
         this.config = config;
-        this.storage = parts.storage();
-        this.identity = parts.identity();
+        storage = parts.storage();
+        identity = parts.identity();
         DatabaseClock clock = storage.clock();
-        long queues = parts.handlers().values().stream()
-                .map(BoundHandler::queue)
-                .distinct()
-                .count();
-        queue = new ReadyQueue(config.concurrency(), queues > 1);
-        laneDueTimes = new LaneDueTimes(queue::capacity);
-        ActiveAttempts activeAttempts = new ActiveAttempts();
-        node = new Node(activeAttempts, new HandlerRegistry(parts.handlers()), clock, this::dispatch);
+        HandlerRegistry handlers = new HandlerRegistry(parts.handlers());
+        int transactionSlots = Math.max(1, config.transactionalConcurrency());
         listenerDispatcher = new ListenerDispatcher(parts.listeners());
-        Listeners.EngineListeners listeners = listenerDispatcher.asListeners();
-        completer = new Completer(storage.runs(), activeAttempts, listeners.attempts());
-        TransactionalCalls transactions = new TransactionalCalls(
-                parts.connections(), storage.runs(), Math.max(1, config.transactionalConcurrency()));
-        AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, listeners.attempts());
-        // The claimer calls the claim sizer and the workers update it, but the sizer needs the workers;
-        // hence the array.
-        ClaimSizer[] claimSizer = new ClaimSizer[1];
-        workers = new Workers(queue, config.concurrency(), activeAttempt -> {
-            claimSizer[0].recordStart();
-            run(runner, activeAttempt);
-        });
-        queue.limitTransactional(
-                activeAttempt -> node.handlers().find(activeAttempt.attemptValue()).stream()
-                        .anyMatch(BoundHandler::transactional),
-                Math.max(1, config.transactionalConcurrency()));
-        claimSizer[0] = new ClaimSizer(workers, queue, completer, config);
-        wakeupController = new WakeupController(storage.wake(), clock, config);
-        backlogBroadcaster =
-                new WakeupController.BacklogBroadcaster(node.clusterSize(), wakeupController.wakeupSender());
-        ClaimExecutor claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, backlogBroadcaster);
-        claimer = new Claimer(
-                storage, claimExecutor, laneDueTimes, node, claimSizer[0], backlogBroadcaster, wakeupController);
-        newLaneClaimer = new NewLaneClaimer(claimExecutor, laneDueTimes, node, claimSizer[0], claimer::reconcileSoon);
-        completer.onWritten(claimer::wake);
-        activeAttempts.onSkipped(claimer::reconcileSoon);
-        queue.onCapacity(this::capacityFreed);
-        outcomeReporter = new OutcomeReporter(storage.lanes(), node::id, claimer::pollNow);
-        completer.onEnded(this::ended);
-        claimer.onOpenBreakers(outcomeReporter::setOpenBreakers);
-        completer.onRetryScheduled(
-                (attempt, pause) -> retryScheduled(attempt, clock.now().plus(pause)));
-        gatePromoter =
-                new GatePromoter(storage.gates(), clock, node.clusterSize(), this::runsPromoted, listeners.schedules());
-        completer.onGateReleased(gatePromoter::runEnded);
-        claimer.onGatesExist(gatePromoter::setGatesExist);
-        Runnable onRescued = () -> {
-            claimer.pollNow();
-            gatePromoter.checkNow();
-        };
-        rescuer = new Rescuer(
-                storage, node, onRescued, () -> wakeupController.wakeupSender().sendSignal(new Signal.CheckAll()));
-        heartbeat = new Heartbeat(storage.nodes(), node, config, this::registration, rescuer::requestRescue);
-        heartbeat.onDeclaredDead(this::stopAllAttempts);
-        Duration planInterval = config.planInterval();
-        planning = new PlanningLoop(
-                storage.plans(),
-                parts.planner(),
-                this::hintLocally,
-                () -> node.clusterSize().scaledInterval(planInterval, planInterval.multipliedBy(6)),
-                listeners.schedules());
-        statusReader =
-                new NodeStatusReader(node, workers, config.concurrency(), wakeupController, claimer, rescuer, planning);
-        planning.onPlanned(written -> {
-            statusReader.recordPlanned(written.ticks().size());
-            PlanningLoop.notifyPlanned(listeners.schedules(), written);
-        });
-        if (config.planning() == NodeConfig.Planning.LEADER) planning.planOnlyAsLeader(node::id);
-        clock.onSetBack(this::clockSetBack);
-        node.clusterSize().onShrunk(() -> {
-            planning.planNow();
-            claimer.pollNow();
-        });
+        Listeners.EngineListeners listeners = parts.stats().countingBefore(listenerDispatcher.asListeners());
+        queue = new ReadyQueue(config.concurrency(), handlers.haveSeveralQueues());
+        queue.limitTransactional(one -> handlers.isTransactional(one.attemptValue()), transactionSlots);
+        laneDueTimes = new LaneDueTimes(queue::capacity);
+        ActiveAttempts activeAttempts = new ActiveAttempts(events);
+        node = new Node(activeAttempts, handlers, clock, this::dispatch);
+        completer = new Completer(storage.runs(), activeAttempts, listeners.attempts(), events, () -> queue.size() > 0);
+        TransactionalCalls transactions = new TransactionalCalls(parts.connections(), storage.runs(), transactionSlots);
+        runner = new AttemptRunner(handlers, completer, transactions, listeners.attempts());
+        workers = new Workers(queue, config.concurrency(), this::run);
         watchdog = new AttemptWatchdog(storage.runs(), activeAttempts, runner, workers, queue::recordSlowRun);
+        wakeupController = new WakeupController(storage.wake(), clock, config);
+        claimPacing = new ClaimPacing(workers, queue, completer, config);
+        claimer = new Claimer(storage, node, laneDueTimes, claimPacing, wakeupController, events);
+        outcomeReporter = new OutcomeReporter(storage.lanes(), node::id, events);
+        gatePromoter = new GatePromoter(storage.gates(), clock, node.clusterSize(), events, listeners.schedules());
+        waitResolver = new WaitResolver(storage.runWaits(), node.clusterSize(), events);
+        rescuer = new Rescuer(storage, node, events);
+        heartbeat = new Heartbeat(storage.nodes(), node, config, this::registration, events);
+        planning =
+                new PlanningLoop(storage.plans(), parts.planner(), this::planInterval, listeners.schedules(), events);
+        if (config.planning() == NodeConfig.Planning.LEADER)
+            planning.planOnlyAsLeader(node::id, config.leaderLease(), config.leaderCheckInterval());
+        claimLeader = config.claiming() == NodeConfig.Claiming.LEADER ? claimOnlyAsLeader() : null;
+        eventDispatcher = new EventDispatcher(storage.eventDispatch(), clock, node.clusterSize(), events);
+        transfers = new EventTransfers(parts.transfers(), storage.relays(), node::id, this::announceEvents);
         maintenance = new Maintenance(storage.maintenance(), config, completer::endedCount);
         schemaWatch = new Maintenance.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
-        heartbeat.onOutdated(schemaWatch::requestCheck);
+        statusReader =
+                new NodeStatusReader(node, workers, config.concurrency(), wakeupController, claimer, rescuer, planning);
+        SignalDispatcher.RunSources runSources = new SignalDispatcher.RunSources(planning, eventDispatcher);
+        SignalDispatcher.Releases releases = new SignalDispatcher.Releases(gatePromoter, waitResolver);
+        signalDispatcher = new SignalDispatcher(node, claimer, releases, runSources, heartbeat, wakeupController);
+        queue.onCapacity(this::capacityFreed);
+        clock.onSetBack(this::clockSetBack);
+        node.clusterSize().onShrunk(this::clusterShrunk);
+    }
+
+    private ClaimLeader claimOnlyAsLeader() {
+        ClaimLeader leader = new ClaimLeader(
+                storage.plans(), node::id, config.leaderLease(), config.leaderCheckInterval(), claimer::pollAllNow);
+        claimer.claimOnlyWhile(leader::isLeading);
+        node.clusterSize().workAlone();
+        return leader;
     }
 
     /** Starts the loops. When it returns, the node is registered and the partitions exist. */
@@ -165,11 +137,13 @@ public final class Engine implements AutoCloseable {
         maintenance.prepare();
         heartbeat.register();
         permanentLoops().forEach(Loop::start);
+        leaderLoop().forEach(Loop::start);
+        transfers.loops().forEach(Loop::start);
         wakeupController.start(new WakeupController.WakeupHandlers(
-                this::handleSignal, lane -> hintLocally(lane, Instant.EPOCH), claimer::pollAllNow));
+                signalDispatcher::handleSignal, lane -> claimer.hint(lane, Instant.EPOCH), claimer::pollAllNow));
         log.info(
                 "node started node={} name={} handlers={} slots={} wakeup={}",
-                node.id(),
+                PublicId.ofNode(node.id()),
                 ControlCharacters.escape(identity.name()),
                 node.handlers().names().size(),
                 config.concurrency(),
@@ -179,29 +153,39 @@ public final class Engine implements AutoCloseable {
     /** Returns the loops that live as long as the node. The loops for wake-ups may change. */
     private List<Loop> permanentLoops() {
         return List.of(
-                heartbeat,
-                rescuer,
-                completer,
-                watchdog,
-                planning,
-                maintenance,
-                schemaWatch,
-                gatePromoter,
-                outcomeReporter,
-                claimer,
-                newLaneClaimer,
-                listenerDispatcher);
+                heartbeat.loop(),
+                rescuer.loop(),
+                completer.loop(),
+                watchdog.loop(),
+                planning.loop(),
+                eventDispatcher.loop(),
+                maintenance.loop(),
+                schemaWatch.loop(),
+                gatePromoter.loop(),
+                waitResolver.loop(),
+                outcomeReporter.loop(),
+                claimer.loop(),
+                claimer.newLaneLoop(),
+                listenerDispatcher.loop());
     }
 
     /** Stops claiming and planning because the schema needs a newer version. Attempts that are running continue. */
     private void leaveWorkToNewerNodes() {
         claimer.stopClaiming();
+        transfers.stop(BoundedWait.FULL_TIME);
         queue.close().forEach(completer::handBack);
-        Loop.stopAll(List.of(planning, newLaneClaimer), BoundedWait.FULL_TIME);
+        Loop.stopAll(leaderLoop(), BoundedWait.FULL_TIME);
+        Loop.stopAll(List.of(planning.loop(), eventDispatcher.loop(), claimer.newLaneLoop()), BoundedWait.FULL_TIME);
+    }
+
+    private List<Loop> leaderLoop() {
+        ClaimLeader leader = claimLeader;
+        return leader == null ? List.of() : List.of(leader.loop());
     }
 
     private Stream<Loop> loops() {
-        return Stream.concat(permanentLoops().stream(), wakeupController.loops().stream());
+        return Stream.of(permanentLoops(), leaderLoop(), transfers.loops(), wakeupController.loops())
+                .flatMap(List::stream);
     }
 
     /**
@@ -213,7 +197,7 @@ public final class Engine implements AutoCloseable {
         try {
             heartbeat.register();
         } catch (RuntimeException failure) {
-            log.warn("could not publish the new wake-up mode node={}", node.id(), failure);
+            log.warn("could not publish the new wake-up mode node={}", PublicId.ofNode(node.id()), failure);
         }
     }
 
@@ -238,7 +222,8 @@ public final class Engine implements AutoCloseable {
      * Runs an attempt. An attempt that fails without an outcome is removed here, so that the next reconciliation hands
      * it back.
      */
-    private void run(AttemptRunner runner, ActiveAttempt activeAttempt) {
+    private void run(ActiveAttempt activeAttempt) {
+        claimPacing.recordStart();
         boolean succeeded = false;
         try {
             runner.run(activeAttempt);
@@ -251,11 +236,21 @@ public final class Engine implements AutoCloseable {
         }
     }
 
+    private Duration planInterval() {
+        Duration interval = config.planInterval();
+        return node.clusterSize().scaledInterval(interval, interval.multipliedBy(6));
+    }
+
+    private void clusterShrunk() {
+        planning.planNow();
+        claimer.pollNow();
+    }
+
     /**
      * Discards instants that were read before the database clock was set back, because they may be far in the future.
      */
     private void clockSetBack() {
-        log.warn("database clock was set back; reading due times again node={}", node.id());
+        log.warn("database clock was set back; reading due times again node={}", PublicId.ofNode(node.id()));
         laneDueTimes.clear();
         claimer.pollAllNow();
         gatePromoter.checkNow();
@@ -264,84 +259,29 @@ public final class Engine implements AutoCloseable {
 
     /** Announces a run that this process has just committed: to this node immediately, to other nodes by a signal. */
     public void announce(NewRun run) {
-        Gate gate = run.gate();
-        if (gate != null) {
-            gatePromoter.requestPromotion(new GateName(run.lane().project(), gate.name()));
-            gatePromoter.expectArrival(readyAt(run.due()));
-            return;
-        }
-        announce(run.lane(), readyAt(run.due()));
+        signalDispatcher.announce(run);
+    }
+
+    /** Dispatches events that this process has just published. Other nodes learn of the runs. */
+    public void announceEvents() {
+        eventDispatcher.loop().wake();
     }
 
     private void capacityFreed(Lane lane) {
         laneDueTimes.recordCapacityFreed(lane, node.clock().now());
-        claimer.wake();
-    }
-
-    private void ended(Lane lane, Transition transition) {
-        claimer.runEnded(lane);
-        outcomeReporter.ended(lane, transition);
-    }
-
-    private void retryScheduled(Attempt attempt, Instant at) {
-        if (attempt.gate() != null) gatePromoter.expectArrival(at);
-        hintLocally(attempt.lane(), at);
-    }
-
-    private void announce(Lane lane, Instant readyAt) {
-        hintLocally(lane, readyAt);
-        wakeupController.wakeupSender().announceWork(lane, readyAt);
-    }
-
-    /** Announces that a gate let runs of this lane through. */
-    private void runsPromoted(Lane lane) {
-        announce(lane, Instant.EPOCH);
-    }
-
-    private Instant readyAt(Enqueue.Due due) {
-        if (due instanceof Enqueue.Due.At at) return at.instant();
-        Duration delay = ((Enqueue.Due.After) due).delay();
-        return delay.isZero() ? Instant.EPOCH : node.clock().now().plus(delay);
+        claimer.loop().wake();
     }
 
     /** Notifies all nodes, including this one, that schedules changed or runs became claimable. */
     public void announceChanges() {
-        planning.planNow();
-        claimer.pollNow();
-        gatePromoter.checkNow();
-        wakeupController.wakeupSender().sendSignal(new Signal.CheckAll());
-    }
-
-    private void hintLocally(Lane lane, Instant readyAt) {
-        if (laneDueTimes.hint(lane, readyAt, node.clock().now())) newLaneClaimer.hintNewWork();
-        claimer.hintNewWork();
-    }
-
-    private void handleWork(Signal.Work work) {
-        if (!node.clusterSize().isSelected(work.randomNumber())) return;
-        if (workers.busySlots() >= config.concurrency() || queue.capacity(work.lane()) == 0)
-            backlogBroadcaster.reportBacklog(work.lane());
-        // This node has already acted on its own signals.
-        if (!wakeupController.isOwn(work)) hintLocally(work.lane(), work.readyAt());
-    }
-
-    private void handleSignal(Signal signal) {
-        if (signal instanceof Signal.Work work) handleWork(work);
-        else if (signal instanceof Signal.GateWaiting gateWaiting) gatePromoter.requestPromotion(gateWaiting.gate());
-        else if (signal instanceof Signal.Cancel) heartbeat.wake();
-        else if (signal instanceof Signal.CheckAll) {
-            planning.planNow();
-            heartbeat.wake();
-            gatePromoter.checkNow();
-            claimer.pollNow();
-        }
+        signalDispatcher.announceChanges();
     }
 
     /**
      * Stops everything after this node was declared dead: queued attempts are discarded and running ones are
      * asked to stop.
      */
-    private void stopAllAttempts() {
+    void stopAllAttempts() {
         queue.clear().forEach(node.activeAttempts()::remove);
         node.activeAttempts()
                 .all()
@@ -362,6 +302,11 @@ public final class Engine implements AutoCloseable {
     /** Returns the status of the loops and counts since the start. */
     public NodeStatus status() {
         return statusReader.read(loops());
+    }
+
+    /** Returns whether the last heartbeats did not reach the database. */
+    public boolean isDatabaseUnreachable() {
+        return heartbeat.isDatabaseUnreachable();
     }
 
     /** Returns the runs that this node holds. */
@@ -391,31 +336,35 @@ public final class Engine implements AutoCloseable {
                 .filter(ActiveAttempt::tryEnd)
                 .forEach(completer::handBack);
         boundedWait.until(idle, Duration.ofSeconds(5));
+        Loop.stopAll(leaderLoop(), boundedWait);
+        transfers.stop(boundedWait);
         runLoggingFailure("stop receiving signals", () -> wakeupController.stopReceiving(boundedWait));
         Loop.stopAll(
                 List.of(
-                        claimer,
-                        newLaneClaimer,
-                        gatePromoter,
-                        outcomeReporter,
-                        planning,
-                        rescuer,
-                        watchdog,
-                        maintenance,
-                        schemaWatch,
-                        wakeupController.wakeupSender()),
+                        claimer.loop(),
+                        claimer.newLaneLoop(),
+                        gatePromoter.loop(),
+                        waitResolver.loop(),
+                        outcomeReporter.loop(),
+                        planning.loop(),
+                        eventDispatcher.loop(),
+                        rescuer.loop(),
+                        watchdog.loop(),
+                        maintenance.loop(),
+                        schemaWatch.loop(),
+                        wakeupController.wakeupSender().loop()),
                 boundedWait);
         // A claim that was sent before the stop may have returned only now.
         boundedWait.until(idle, Duration.ofSeconds(5));
-        Loop.stopAll(List.of(completer), boundedWait);
-        Loop.stopAll(List.of(heartbeat), boundedWait);
+        Loop.stopAll(List.of(completer.loop()), boundedWait);
+        Loop.stopAll(List.of(heartbeat.loop()), boundedWait);
         // Do not wait for a listener that hangs.
         boundedWait.until(listenerDispatcher::isIdle, Duration.ofSeconds(2));
-        Loop.stopAll(List.of(listenerDispatcher), new BoundedWait(() -> true));
+        Loop.stopAll(List.of(listenerDispatcher.loop()), new BoundedWait(() -> true));
         runLoggingFailure("stop workers", workers::close);
         if (!heartbeat.isDatabaseUnreachable()) runLoggingFailure("hand back unanswered claims", claimer::handBackAll);
         runLoggingFailure("retire the node", heartbeat::retire);
-        log.info("node stopped node={}", node.id());
+        log.info("node stopped node={}", PublicId.ofNode(node.id()));
     }
 
     /** Runs one step of the shutdown. A failed step must not stop the others, or threads and connections would leak. */
@@ -423,7 +372,7 @@ public final class Engine implements AutoCloseable {
         try {
             step.run();
         } catch (Throwable failure) {
-            log.warn("shutdown step failed step='{}' node={}", what, node.id(), failure);
+            log.warn("shutdown step failed step='{}' node={}", what, PublicId.ofNode(node.id()), failure);
         }
     }
 }

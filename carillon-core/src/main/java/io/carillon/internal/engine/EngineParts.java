@@ -3,6 +3,8 @@ package io.carillon.internal.engine;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.attempt.HandlerConnections;
 import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.stats.StatsRecorder;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.spi.AttemptInterceptor;
@@ -10,8 +12,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The parts of an engine: storage, handlers, the connections for transactional handlers, listeners, planner, and the
- * identity of the node.
+ * The parts of an engine: storage, handlers, the connections for transactional handlers, listeners, planner, the
+ * identity of the node, the recorder of statistics, and the relays and sources.
  */
 public record EngineParts(
         Storage storage,
@@ -19,16 +21,37 @@ public record EngineParts(
         HandlerConnections connections,
         Listeners listeners,
         TickPlanner planner,
-        NodeIdentity identity) {
+        NodeIdentity identity,
+        StatsRecorder stats,
+        EventTransfers.Declared transfers) {
     public EngineParts {
         handlers = Map.copyOf(handlers);
+    }
+
+    /** Creates parts with a recorder of their own, without relays and sources. */
+    public EngineParts(
+            Storage storage,
+            Map<String, BoundHandler> handlers,
+            HandlerConnections connections,
+            Listeners listeners,
+            TickPlanner planner,
+            NodeIdentity identity) {
+        this(
+                storage,
+                handlers,
+                connections,
+                listeners,
+                planner,
+                identity,
+                new StatsRecorder(storage.stats(), storage.clock()),
+                EventTransfers.Declared.none());
     }
 
     /** Returns these parts with an interceptor that runs before each handler. */
     public EngineParts withInterceptor(AttemptInterceptor interceptor) {
         Map<String, BoundHandler> intercepted = new HashMap<>();
         handlers.forEach((name, handler) -> intercepted.put(name, handler.withInterceptor(interceptor)));
-        return new EngineParts(storage, intercepted, connections, listeners, planner, identity);
+        return new EngineParts(storage, intercepted, connections, listeners, planner, identity, stats, transfers);
     }
 
     /** The name, host, process id and version under which this node registers. */

@@ -1,8 +1,8 @@
 package io.carillon.internal.engine;
 
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
-import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
 import io.carillon.internal.value.DatabaseClock;
@@ -16,7 +16,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * by periodic scans that find what a crash left unreported. Every node does this; a lock on the gate lets one node at
  * a time promote.
  */
-final class GatePromoter extends Loop {
+final class GatePromoter implements Loop.Task {
+    private final Loop loop = new Loop("gate", true, this);
     private static final int MAX_GATES = 2_000;
     private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
     private static final Duration SCAN_INTERVAL = Duration.ofSeconds(2);
@@ -39,7 +39,7 @@ final class GatePromoter extends Loop {
     private final GateStore gates;
     private final DatabaseClock clock;
     private final ClusterSize clusterSize;
-    private final Consumer<Lane> onPromoted;
+    private final EngineEvents events;
     private final ScheduleListener scheduleListener;
     private final Set<GateName> requests = new LinkedHashSet<>();
     /** When to check a time-based gate, or a gate that was busy, again. */
@@ -59,20 +59,19 @@ final class GatePromoter extends Loop {
             GateStore gates,
             DatabaseClock clock,
             ClusterSize clusterSize,
-            Consumer<Lane> onPromoted,
+            EngineEvents events,
             ScheduleListener scheduleListener) {
-        super("gate", true);
         this.gates = gates;
         this.clock = clock;
         this.clusterSize = clusterSize;
-        this.onPromoted = onPromoted;
+        this.events = events;
         this.scheduleListener = scheduleListener;
     }
 
     /** Requests promotion because a run arrived at this gate or left it. */
     void requestPromotion(GateName gate) {
         addRequests(List.of(gate));
-        wake();
+        loop.wake();
     }
 
     /** Requests promotion because a run with this gate has ended. A time-based gate does not depend on that. */
@@ -84,7 +83,7 @@ final class GatePromoter extends Loop {
     void expectArrival(Instant arrival) {
         if (!arrival.isBefore(nextArrival)) return;
         nextArrival = arrival;
-        wake();
+        loop.wake();
     }
 
     /** Sets whether any gate exists, as read by the claimer's poll. While none exists, there are no scans. */
@@ -97,13 +96,18 @@ final class GatePromoter extends Loop {
     /** Checks all gates soon. */
     void checkNow() {
         checkRequested = true;
-        wake();
+        loop.wake();
     }
 
     private void addRequests(Collection<GateName> more) {
         synchronized (requests) {
             requests.addAll(more);
         }
+    }
+
+    /** Returns the thread that repeats this task. */
+    Loop loop() {
+        return loop;
     }
 
     @Override
@@ -118,7 +122,7 @@ final class GatePromoter extends Loop {
         if (checkAll || (gatesExist && System.nanoTime() - nextScan >= 0)) inProgress.addAll(scan());
         scheduleBusyRetry(promote(inProgress));
         inProgress = Set.of();
-        sleep(nanosUntilDue());
+        loop.sleep(nanosUntilDue());
     }
 
     /**
@@ -220,7 +224,7 @@ final class GatePromoter extends Loop {
     private List<GateName> promote(Collection<GateName> all) {
         if (all.isEmpty()) return List.of();
         GateStore.PromotionResult result = gates.promote(new ArrayList<>(all));
-        result.lanes().forEach(onPromoted);
+        result.lanes().forEach(events::onGatePassed);
         result.skipped().forEach(scheduleListener::onScheduleEvent);
         result.retryAfter().forEach((gate, wait) -> timers.put(gate, System.nanoTime() + wait.toNanos()));
         return result.busy();

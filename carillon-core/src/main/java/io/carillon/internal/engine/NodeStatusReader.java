@@ -1,5 +1,6 @@
 package io.carillon.internal.engine;
 
+import io.carillon.NodeConfig;
 import io.carillon.NodeStatus;
 import io.carillon.internal.engine.attempt.Workers;
 import io.carillon.internal.engine.claim.Claimer;
@@ -61,6 +62,7 @@ final class NodeStatusReader {
                                 activeAttempt ->
                                         activeAttempt.attemptValue().lane().queue(),
                                 Collectors.counting())),
+                planning.isLeaderOnly() ? NodeConfig.Planning.LEADER : NodeConfig.Planning.EVERY_NODE,
                 planning.isLeading(),
                 counts());
     }

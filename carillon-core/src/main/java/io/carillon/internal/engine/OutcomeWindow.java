@@ -25,9 +25,9 @@ final class OutcomeWindow {
         return all >= MIN_ATTEMPTS && bad * 2 >= all;
     }
 
-    synchronized LaneOutcomes outcomes(Lane lane, long second) {
+    synchronized LaneOutcomes outcomes(Lane lane, long second, boolean afterOpening) {
         advanceTo(second);
-        return new LaneOutcomes(lane, sum(succeeded), sum(failed));
+        return new LaneOutcomes(lane, sum(succeeded), sum(failed), afterOpening);
     }
 
     /** Clears the seconds that have passed since the last count. */

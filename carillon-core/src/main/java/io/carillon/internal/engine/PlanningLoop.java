@@ -1,5 +1,6 @@
 package io.carillon.internal.engine;
 
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.LifecycleLog;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.run.Lane;
@@ -7,6 +8,7 @@ import io.carillon.internal.schedule.PlanEvents;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.schedule.PlanStore;
+import io.carillon.internal.value.PublicId;
 import io.carillon.schedule.Schedule;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;
@@ -15,8 +17,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -28,16 +28,13 @@ import org.slf4j.LoggerFactory;
  * wins and the others write nothing. The same rule holds in leader mode, so a leader that lost the planning
  * token without knowing it does no harm.
  */
-final class PlanningLoop extends Loop {
+final class PlanningLoop implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(PlanningLoop.class);
+    private final Loop loop = new Loop("plan", true, this);
     private static final int BATCH = 500;
 
-    /** A dead leader is replaced within this lease and {@link #TOKEN_INTERVAL} together, which is less than 5 s. */
-    private static final Duration LEASE = Duration.ofSeconds(3);
-
-    private static final Duration TOKEN_INTERVAL = Duration.ofSeconds(1);
-
-    private static final Duration TOKEN_PAUSE = Duration.ofSeconds(2);
+    /** After a failed round, the token is left to others for this number of check intervals. */
+    private static final int TOKEN_PAUSE_CHECKS = 2;
 
     /** A full round finds schedules whose transaction committed later than this after it read the clock. */
     private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
@@ -47,16 +44,19 @@ final class PlanningLoop extends Loop {
 
     private final PlanStore plans;
     private final TickPlanner planner;
-    private final BiConsumer<Lane, Instant> hint;
+    private final EngineEvents events;
     private final Supplier<Duration> interval;
     private final ScheduleListener scheduleListener;
     private @Nullable Supplier<UUID> tokenCandidate;
+    /** A dead leader is replaced within both times together. */
+    private Duration lease = Duration.ofSeconds(3);
+
+    private Duration checkInterval = Duration.ofSeconds(1);
     private volatile boolean leading;
-    private volatile Consumer<TickPlan> onPlanned = plan -> {};
     private boolean first = true;
     private long tokenPausedUntil = System.nanoTime();
     /** Full rounds find schedules that changed without being seen by the incremental rounds. */
-    private final CostLimitedTimer fullRounds = new CostLimitedTimer(Duration.ofSeconds(1));
+    private final Loop.CostLimitedTimer fullRounds = new Loop.CostLimitedTimer(Duration.ofSeconds(1));
     /** The rounds of this node left no schedule due before this instant. */
     private Instant nothingDueBefore = Instant.MIN;
     /** Schedules with older zone rules are replanned from here on. */
@@ -67,36 +67,42 @@ final class PlanningLoop extends Loop {
     PlanningLoop(
             PlanStore plans,
             TickPlanner planner,
-            BiConsumer<Lane, Instant> hint,
             Supplier<Duration> interval,
-            ScheduleListener scheduleListener) {
-        super("plan", true);
+            ScheduleListener scheduleListener,
+            EngineEvents events) {
         this.plans = plans;
         this.planner = planner;
-        this.hint = hint;
+        this.events = events;
         this.interval = interval;
         this.scheduleListener = scheduleListener;
     }
 
     /** Makes this loop plan only while this node holds the planning token. Must be called before the start. */
-    void planOnlyAsLeader(Supplier<UUID> node) {
+    void planOnlyAsLeader(Supplier<UUID> node, Duration tokenLease, Duration interval) {
         tokenCandidate = node;
-    }
-
-    /** Sets the action that runs for each plan that was written. */
-    void onPlanned(Consumer<TickPlan> action) {
-        onPlanned = action;
+        lease = tokenLease;
+        checkInterval = interval;
     }
 
     /** Starts a full round soon because schedules changed. */
     void planNow() {
         fullRounds.runSoon();
-        wake();
+        loop.wake();
+    }
+
+    /** Returns whether this node plans only while it holds the planning token. */
+    boolean isLeaderOnly() {
+        return tokenCandidate != null;
     }
 
     /** Returns whether this node holds the planning token. */
     boolean isLeading() {
         return leading;
+    }
+
+    /** Returns the thread that repeats this task. */
+    Loop loop() {
+        return loop;
     }
 
     @Override
@@ -109,12 +115,12 @@ final class PlanningLoop extends Loop {
         plan();
         if (moreZones) return;
         if (!first) {
-            sleep(interval.get().toNanos());
+            loop.sleep(interval.get().toNanos());
             return;
         }
         first = false;
         // A random first pause keeps nodes that start together from always planning together.
-        sleep(ThreadLocalRandom.current().nextLong(interval.get().toNanos()));
+        loop.sleep(ThreadLocalRandom.current().nextLong(interval.get().toNanos()));
     }
 
     /**
@@ -125,22 +131,24 @@ final class PlanningLoop extends Loop {
         Supplier<UUID> node = tokenCandidate;
         if (node == null || !leading) return;
         leading = false;
-        tokenPausedUntil = System.nanoTime() + TOKEN_PAUSE.toNanos();
-        log.warn("planning failed; planning token released node={}", node.get());
+        tokenPausedUntil = System.nanoTime()
+                + checkInterval.multipliedBy(TOKEN_PAUSE_CHECKS).toNanos();
+        log.warn("planning failed; planning token released node={}", PublicId.ofNode(node.get()));
         plans.releaseToken(node.get());
     }
 
     private void tryToHoldToken(UUID node) throws InterruptedException {
         if (System.nanoTime() - tokenPausedUntil < 0) {
-            sleep(TOKEN_INTERVAL.toNanos());
+            loop.sleep(checkInterval.toNanos());
             return;
         }
-        boolean held = plans.acquireToken(node, LEASE);
-        if (held != leading) log.info(held ? "planning token acquired node={}" : "planning token lost node={}", node);
+        boolean held = plans.acquireToken(node, lease);
+        if (held != leading)
+            log.info(held ? "planning token acquired node={}" : "planning token lost node={}", PublicId.ofNode(node));
         leading = held;
         if (held) plan();
         if (held && moreZones) return;
-        sleep(TOKEN_INTERVAL.toNanos());
+        loop.sleep(checkInterval.toNanos());
     }
 
     @Override
@@ -193,7 +201,7 @@ final class PlanningLoop extends Loop {
             int changed = runPart(plans::adaptIntervals);
             int replanned = runPart(this::replanZones);
             if (changed + replanned > 0) moved += planDue();
-            for (int batches = 1; isOpen() && moreZones && batches < ZONE_BATCHES_PER_ROUND; batches++) {
+            for (int batches = 1; loop.isOpen() && moreZones && batches < ZONE_BATCHES_PER_ROUND; batches++) {
                 replanned = runPart(this::replanZones);
                 if (replanned > 0) moved += planDue();
             }
@@ -231,7 +239,7 @@ final class PlanningLoop extends Loop {
         private int planDue() {
             int moved = 0;
             Instant began = Instant.MIN;
-            while (isOpen()) {
+            while (loop.isOpen()) {
                 PlanStore.DueSchedules due = timed(() -> plans.due(window, BATCH));
                 if (began.equals(Instant.MIN)) began = due.now();
                 List<TickPlan> wanted = computePlans(due);
@@ -268,7 +276,7 @@ final class PlanningLoop extends Loop {
         List<TickPlan> written = plans.write(wanted);
         written.forEach(plan -> PlanEvents.of(plan).forEach(scheduleListener::onScheduleEvent));
         wanted.forEach(this::hintTicks);
-        written.forEach(onPlanned);
+        written.forEach(this::notifyPlanned);
         written.forEach(LifecycleLog::planned);
         log.debug(
                 "planned schedules={} won={} ticks={}",
@@ -293,10 +301,10 @@ final class PlanningLoop extends Loop {
                                 project, schedule.name(), pause.by(), pause.reason(), pause.until()));
     }
 
-    /** Notifies a listener of the ticks of a written plan. */
-    static void notifyPlanned(ScheduleListener listener, TickPlan plan) {
+    private void notifyPlanned(TickPlan plan) {
+        events.onPlanned(plan);
         if (!plan.ticks().isEmpty())
-            listener.onScheduleEvent(new ScheduleEvent.Planned(
+            scheduleListener.onScheduleEvent(new ScheduleEvent.Planned(
                     plan.schedule().definition().project(),
                     plan.schedule().name(),
                     plan.ticks().size()));
@@ -306,7 +314,11 @@ final class PlanningLoop extends Loop {
         Lane lane = new Lane(
                 plan.schedule().definition().template().queue(),
                 plan.schedule().definition().project());
-        plan.ticks().stream().map(TickPlan.Tick::dueAt).min(Instant::compareTo).ifPresent(at -> hint.accept(lane, at));
-        if (plan.lateDecisions().stream().anyMatch(TickPlan.LateDecision::runsLate)) hint.accept(lane, Instant.EPOCH);
+        plan.ticks().stream()
+                .map(TickPlan.Tick::dueAt)
+                .min(Instant::compareTo)
+                .ifPresent(at -> events.onLaneDue(lane, at));
+        if (plan.lateDecisions().stream().anyMatch(TickPlan.LateDecision::runsLate))
+            events.onLaneDue(lane, Instant.EPOCH);
     }
 }

@@ -5,9 +5,12 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +38,7 @@ public final class Database {
     private final int statementSeconds;
     private final boolean preparesOnServer;
     private final @Nullable Connection callerConnection;
+    private final Consumer<Runnable> afterCallersCommit;
     private final DatabaseClock clock;
 
     /** {@code prepares} says whether the driver may prepare statements on the server. */
@@ -47,14 +51,16 @@ public final class Database {
         this.statementSeconds = (int) statementTimeout.toSeconds();
         this.preparesOnServer = prepares;
         this.callerConnection = null;
+        this.afterCallersCommit = task -> {};
         this.clock = clock;
     }
 
-    private Database(Connection caller, boolean prepares, DatabaseClock clock) {
+    private Database(Connection caller, boolean prepares, DatabaseClock clock, Consumer<Runnable> afterCallersCommit) {
         this.source = ConnectionSource.none();
         this.statementSeconds = 0;
         this.preparesOnServer = prepares;
         this.callerConnection = caller;
+        this.afterCallersCommit = afterCallersCommit;
         this.clock = clock;
     }
 
@@ -66,9 +72,11 @@ public final class Database {
     /**
      * Returns the same database inside the transaction that is open on this connection. The caller begins it, ends it
      * and limits its time.
+     *
+     * @param afterCommit receives what the caller runs after the commit
      */
-    public Database within(Connection caller) {
-        return new Database(caller, preparesOnServer, clock);
+    public Database within(Connection caller, Consumer<Runnable> afterCommit) {
+        return new Database(caller, preparesOnServer, clock, afterCommit);
     }
 
     /** Returns whether all work happens in the caller's transaction. */
@@ -76,10 +84,16 @@ public final class Database {
         return callerConnection != null;
     }
 
+    /** Runs a task now or, in the caller's transaction, lets the caller run it after the commit. */
+    public void afterCommit(Runnable task) {
+        if (callerConnection == null) task.run();
+        else afterCallersCommit.accept(task);
+    }
+
     /** Returns a session on the caller's connection, whose time limits are the caller's. */
     public Session on(Connection caller) throws SQLException {
         if (!preparesOnServer) Backend.disableServerPrepare(caller);
-        return new Session(caller, 0);
+        return new Session(caller, 0, afterCallersCommit);
     }
 
     /** Work on a connection. */
@@ -93,7 +107,7 @@ public final class Database {
         Connection caller = callerConnection;
         if (caller != null) return inCallerTransaction(caller, sessionWork);
         return retrying(() -> on(true, connection -> {
-            Session session = new Session(connection, statementSeconds);
+            Session session = new Session(connection, statementSeconds, Runnable::run);
             T result = sessionWork.run(session);
             // The clock is read afterwards and only from time to time: the caller's statement does not wait for it, and
             // its failures are its own.
@@ -141,10 +155,12 @@ public final class Database {
         if (caller != null) return inCallerTransaction(caller, sessionWork);
         return retrying(() -> on(false, connection -> {
             try {
-                Session session = new Session(connection, statementSeconds);
+                List<Runnable> after = new ArrayList<>();
+                Session session = new Session(connection, statementSeconds, after::add);
                 begin.run(session);
                 T result = sessionWork.run(session);
                 connection.commit();
+                after.forEach(Runnable::run);
                 return result;
             } catch (SQLException | RuntimeException | Error failure) {
                 rollBack(connection, failure);

@@ -1,9 +1,12 @@
 package io.carillon.internal.jdbc;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GroupCommit<Q, A> {
     private static final int MAX_GROUP_SIZE = 500;
+    private static final Duration MAX_WAIT = Duration.ofDays(1);
 
     private final Function<List<Q>, List<A>> write;
     private final ConcurrentLinkedQueue<PendingWrite<Q, A>> queue = new ConcurrentLinkedQueue<>();
@@ -24,6 +28,7 @@ public final class GroupCommit<Q, A> {
     private static final class PendingWrite<Q, A> {
         private final Q request;
         private final Thread thread = Thread.currentThread();
+        private final AtomicBoolean taken = new AtomicBoolean();
         private volatile @Nullable A result;
         private volatile @Nullable Throwable failure;
 
@@ -33,6 +38,11 @@ public final class GroupCommit<Q, A> {
 
         boolean isPending() {
             return result == null && failure == null;
+        }
+
+        /** Takes this row: for a group, or back by its caller. Only the first attempt succeeds. */
+        boolean take() {
+            return taken.compareAndSet(false, true);
         }
     }
 
@@ -46,33 +56,59 @@ public final class GroupCommit<Q, A> {
     }
 
     public A submit(Q request) {
+        return submit(request, MAX_WAIT).orElseThrow();
+    }
+
+    /**
+     * Like {@link #submit(Object)}, but returns empty, and writes nothing, if no group has taken the row for this long.
+     */
+    public Optional<A> submit(Q request, Duration maxWait) {
         PendingWrite<Q, A> mine = new PendingWrite<>(request);
         queue.add(mine);
+        long began = System.nanoTime();
+        boolean withdrawn = false;
         // The write is short, and other threads may depend on this one: the interrupt is kept for the caller.
         boolean interrupted = Thread.interrupted();
-        while (mine.isPending()) {
-            if (writers.tryAcquire()) writeNextGroup();
-            else LockSupport.park(this);
+        while (mine.isPending() && !withdrawn) {
+            // A row that was taken is written by another thread; looking for further groups would only use the CPU.
+            if (!mine.taken.get() && writers.tryAcquire()) writeNextGroup();
+            else withdrawn = !waitForWriter(mine, maxWait.toNanos() - (System.nanoTime() - began));
             interrupted |= Thread.interrupted();
         }
         if (interrupted) Thread.currentThread().interrupt();
-        return resultOf(mine);
+        if (!withdrawn) return Optional.of(resultOf(mine));
+        queue.remove(mine);
+        // A writer that has just finished may have woken this thread instead of the next one.
+        wakeNext();
+        return Optional.empty();
+    }
+
+    /** Returns false if the time is over and this thread has taken its row back. */
+    private boolean waitForWriter(PendingWrite<Q, A> mine, long nanos) {
+        if (nanos <= 0 && mine.take()) return false;
+        if (nanos > 0) LockSupport.parkNanos(this, nanos);
+        else LockSupport.park(this);
+        return true;
     }
 
     private void writeNextGroup() {
         try {
             List<PendingWrite<Q, A>> group = new ArrayList<>();
             for (PendingWrite<Q, A> next = queue.poll(); next != null; next = queue.poll()) {
-                group.add(next);
+                if (next.take()) group.add(next);
                 if (group.size() == MAX_GROUP_SIZE) break;
             }
             if (!group.isEmpty()) writeAll(group);
         } finally {
             writers.release();
-            // Threads that arrived meanwhile found all writers busy and wait: the first of them writes next.
-            PendingWrite<Q, A> next = queue.peek();
-            if (next != null) LockSupport.unpark(next.thread);
+            wakeNext();
         }
+    }
+
+    /** Threads that arrived meanwhile found all writers busy and wait: the first of them writes next. */
+    private void wakeNext() {
+        PendingWrite<Q, A> next = queue.peek();
+        if (next != null) LockSupport.unpark(next.thread);
     }
 
     private void writeAll(List<PendingWrite<Q, A>> group) {

@@ -68,6 +68,12 @@ public final class Row {
         return rows.wasNull() ? null : value;
     }
 
+    @Nullable
+    public Boolean maybeFlag(String column) throws SQLException {
+        boolean value = flag(column);
+        return rows.wasNull() ? null : value;
+    }
+
     public boolean flag(String column) throws SQLException {
         return rows.getBoolean(column);
     }

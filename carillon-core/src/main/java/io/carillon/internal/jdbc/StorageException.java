@@ -43,7 +43,7 @@ public final class StorageException extends CarillonException {
     /**
      * Returns whether this is a deadlock or a serialization failure: the statement changed nothing and may be repeated.
      */
-    boolean isRetryable() {
+    public boolean isRetryable() {
         return sqlState.equals("40P01") || sqlState.equals("40001");
     }
 

@@ -4,6 +4,11 @@ import io.carillon.internal.jdbc.ConnectionSource;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.postgres.attempt.AttemptEndings;
 import io.carillon.internal.postgres.attempt.CancelRequests;
+import io.carillon.internal.postgres.event.EventDays;
+import io.carillon.internal.postgres.event.EventDispatchRepository;
+import io.carillon.internal.postgres.event.EventRepository;
+import io.carillon.internal.postgres.event.RelayRepository;
+import io.carillon.internal.postgres.event.SourceRepository;
 import io.carillon.internal.postgres.limit.GateRepository;
 import io.carillon.internal.postgres.limit.LaneLimits;
 import io.carillon.internal.postgres.limit.LaneRepository;
@@ -18,9 +23,13 @@ import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.run.NewRunRepository;
 import io.carillon.internal.postgres.run.RunAdminRepository;
 import io.carillon.internal.postgres.run.RunRepository;
+import io.carillon.internal.postgres.run.RunWaitRepository;
+import io.carillon.internal.postgres.run.WorkflowStepRepository;
 import io.carillon.internal.postgres.schedule.PlanRepository;
 import io.carillon.internal.postgres.schedule.ScheduleMaintenance;
 import io.carillon.internal.postgres.schedule.ScheduleRepository;
+import io.carillon.internal.postgres.stats.EndedRows;
+import io.carillon.internal.postgres.stats.StatsRepository;
 import io.carillon.internal.postgres.vitals.VitalsRepository;
 import io.carillon.internal.postgres.wakeup.PostgresWakeChannel;
 import io.carillon.internal.schedule.TickPlanner;
@@ -29,6 +38,10 @@ import io.carillon.internal.store.MaintenanceStore;
 import io.carillon.internal.store.ProjectStore;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.VitalsStore;
+import io.carillon.internal.store.event.EventDispatchStore;
+import io.carillon.internal.store.event.EventStore;
+import io.carillon.internal.store.event.RelayStore;
+import io.carillon.internal.store.event.SourceStore;
 import io.carillon.internal.store.node.NodeStore;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateStore;
@@ -36,13 +49,18 @@ import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.NewRunStore;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.internal.store.run.RunStore;
+import io.carillon.internal.store.run.RunWaitStore;
+import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.schedule.PlanStore;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
+import io.carillon.internal.store.stats.EndingCounter;
+import io.carillon.internal.store.stats.StatsStore;
 import io.carillon.internal.value.DatabaseClock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /** All ports on one PostgreSQL database: the assembly point of this package. */
@@ -64,14 +82,25 @@ public final class PostgresStorage implements Storage {
     private final NewRunStore newRuns;
     private final LaneStore lanes;
     private final GateStore gates;
+    private final RunWaitStore runWaits;
+    private final WorkflowStepStore workflowSteps;
     private final NodeStore nodes;
     private final RunAdmin runAdmin;
     private final PlanStore plans;
     private final ScheduleAdmin schedules;
+    private final EventDays eventDays;
+    private final EventStore events;
+    private final EventDispatchStore eventDispatch;
+    private final RelayStore relays;
+    private final SourceStore sources;
     private final MaintenanceStore maintenance;
     private final WakeChannel wakeChannel;
     private final ProjectStore projects;
     private final VitalsStore vitals;
+    private final StatsStore stats;
+    private volatile EndingCounter endingCounter = EndingCounter.NONE;
+    private final EndedRows endedRows =
+            new EndedRows((series, what, number) -> endingCounter.count(series, what, number));
     private final ConnectionSource.DedicatedConnection heartbeatConnection;
 
     public PostgresStorage(DataSource source, TickPlanner planner) {
@@ -88,22 +117,32 @@ public final class PostgresStorage implements Storage {
         this.code = new Migrator(source).newestNumber();
         this.database = new Database(pool, STATEMENT_TIMEOUT, prepares);
         Partitions partitions = new Partitions(database);
-        CancelRequests cancels = new CancelRequests(database, partitions);
-        AttemptEndings attemptEndings = new AttemptEndings(database, partitions, cancels);
+        CancelRequests cancels = new CancelRequests(database, partitions, endedRows);
+        AttemptEndings attemptEndings = new AttemptEndings(database, partitions, cancels, endedRows);
         runs = new RunRepository(database, attemptEndings, cancels);
         newRuns = new NewRunRepository(database);
         lanes = new LaneRepository(database, new LaneLimits(database));
-        gates = new GateRepository(database, new OverlapGates(database, partitions, cancels), new RateGates());
+        gates = new GateRepository(
+                database, new OverlapGates(database, partitions, cancels, endedRows), new RateGates());
+        runWaits = new RunWaitRepository(database, partitions, endedRows);
+        workflowSteps = new WorkflowStepRepository(database);
         heartbeatConnection = ConnectionSource.dedicated(source);
         LostLeaseRescuer lostLeaseRescuer = new LostLeaseRescuer(
-                database, database.with(pool, RESCUE_TIMEOUT), partitions, cancels, attemptEndings);
+                database, database.with(pool, RESCUE_TIMEOUT), partitions, cancels, attemptEndings, endedRows);
         nodes = new NodeRepository(
                 database, database.with(heartbeatConnection, STATEMENT_TIMEOUT), lostLeaseRescuer, code);
-        runAdmin = new RunAdminRepository(database, partitions, attemptEndings);
-        ScheduleRepository scheduleRepository = new ScheduleRepository(database, partitions, planner);
+        runAdmin = new RunAdminRepository(database, partitions, attemptEndings, endedRows);
+        ScheduleRepository scheduleRepository = new ScheduleRepository(database, partitions, planner, endedRows);
         schedules = scheduleRepository;
-        plans = new PlanRepository(database, partitions, new ScheduleMaintenance(database, scheduleRepository));
-        maintenance = new MaintenanceRepository(database, partitions, new PartitionRemoval(database));
+        plans = new PlanRepository(
+                database, partitions, new ScheduleMaintenance(database, scheduleRepository), endedRows);
+        stats = new StatsRepository(database);
+        maintenance = new MaintenanceRepository(database, partitions, new PartitionRemoval(database), stats);
+        eventDays = new EventDays(partitions);
+        events = new EventRepository(database, database, partitions, eventDays);
+        eventDispatch = new EventDispatchRepository(database);
+        relays = new RelayRepository(database);
+        sources = new SourceRepository(database, partitions, eventDays);
         wakeChannel = new PostgresWakeChannel(database, ConnectionSource.pool(listenSource));
         projects = project -> database.single(session ->
                 session.query(ENSURE_PROJECT).text("project", project).update());
@@ -131,6 +170,16 @@ public final class PostgresStorage implements Storage {
     }
 
     @Override
+    public RunWaitStore runWaits() {
+        return runWaits;
+    }
+
+    @Override
+    public WorkflowStepStore workflowSteps() {
+        return workflowSteps;
+    }
+
+    @Override
     public NodeStore nodes() {
         return nodes;
     }
@@ -148,6 +197,26 @@ public final class PostgresStorage implements Storage {
     @Override
     public ScheduleAdmin schedules() {
         return schedules;
+    }
+
+    @Override
+    public EventStore events() {
+        return events;
+    }
+
+    @Override
+    public EventDispatchStore eventDispatch() {
+        return eventDispatch;
+    }
+
+    @Override
+    public RelayStore relays() {
+        return relays;
+    }
+
+    @Override
+    public SourceStore sources() {
+        return sources;
     }
 
     @Override
@@ -171,6 +240,16 @@ public final class PostgresStorage implements Storage {
     }
 
     @Override
+    public StatsStore stats() {
+        return stats;
+    }
+
+    @Override
+    public void countEndings(EndingCounter counter) {
+        endingCounter = counter;
+    }
+
+    @Override
     public Optional<String> outdated() {
         return database.single(session -> session.query(FIND_NEWER_MIN_CODE)
                 .number("code", code)
@@ -188,17 +267,23 @@ public final class PostgresStorage implements Storage {
      * lack the permission.
      */
     @Override
-    public AdminPorts inTransaction(Connection caller) {
-        Database within = database.within(caller);
+    public AdminPorts inTransaction(Connection caller, Consumer<Runnable> afterCommit) {
+        Database within = database.within(caller, afterCommit);
         Partitions partitions = new Partitions(database, within);
         return new AdminPorts(
                 new RunAdminRepository(
                         within,
                         partitions,
-                        new AttemptEndings(within, partitions, new CancelRequests(within, partitions))),
-                new ScheduleRepository(within, partitions, planner),
+                        new AttemptEndings(
+                                within, partitions, new CancelRequests(within, partitions, endedRows), endedRows),
+                        endedRows),
+                new ScheduleRepository(within, partitions, planner, endedRows),
                 new LaneRepository(within, new LaneLimits(within)),
-                new PostgresWakeChannel(within, ConnectionSource.none()));
+                new PostgresWakeChannel(within, ConnectionSource.none()),
+                new StatsRepository(within),
+                new EventRepository(within, database, partitions, eventDays),
+                new RelayRepository(within),
+                new SourceRepository(within, partitions, eventDays));
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.carillon.internal.value.PublicId;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
+import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import java.time.Instant;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * guards every write that ends the attempt.
  *
  * @param number the attempt number of the run; it grows with each attempt and is never reused
- * @param references null if the run has no schedule, no headers and no gate
+ * @param references null if the run has no schedule, no headers, no gate and no policy
  * @param rowLocation where the store read the row, a hint for its next write; null if unknown
  */
 public record Attempt(
@@ -62,20 +63,27 @@ public record Attempt(
     }
 
     /**
-     * References to other objects.
+     * What few runs have: references to other objects, headers, and settings.
      *
      * @param schedule the schedule of the run; null if it has none
      * @param headers the headers that the context propagators stored with the run; null if there are none
      * @param gate the name of the gate of the run; null if it has none
+     * @param policy the retry and timeout settings that the run has of its own
      */
     public record References(
             @Nullable UUID schedule,
             @Nullable String headers,
-            @Nullable String gate) {}
+            @Nullable String gate,
+            Run.Policy policy) {}
 
     /** Returns the name of the gate of the run; null if it has none. */
     public @Nullable String gate() {
         return references == null ? null : references.gate();
+    }
+
+    /** Returns the retry and timeout settings that the run has of its own. */
+    public Run.Policy policy() {
+        return references == null ? Run.Policy.none() : references.policy();
     }
 
     /**

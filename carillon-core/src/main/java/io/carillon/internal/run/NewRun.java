@@ -4,6 +4,7 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
+import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param gate null if no gate limits the run
  * @param headers the headers of the context propagators; null if there are none
  * @param keyWindow how long the unique key is held at least; null if it is held until the run ends
+ * @param policy the retry and timeout settings that the run has of its own
  */
 public record NewRun(
         RunId id,
@@ -31,8 +33,9 @@ public record NewRun(
         @Nullable UUID schedule,
         @Nullable Gate gate,
         @Nullable String headers,
-        @Nullable Duration keyWindow) {
-    /** Creates a run without headers and without a key window. */
+        @Nullable Duration keyWindow,
+        Run.Policy policy) {
+    /** Creates a run without headers, key window and policy. */
     public NewRun(
             RunId id,
             Lane lane,
@@ -44,18 +47,56 @@ public record NewRun(
             @Nullable String uniqueKey,
             @Nullable UUID schedule,
             @Nullable Gate gate) {
-        this(id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, null, null);
+        this(
+                id,
+                lane,
+                priority,
+                origin,
+                target,
+                payload,
+                due,
+                uniqueKey,
+                schedule,
+                gate,
+                null,
+                null,
+                Run.Policy.none());
+    }
+
+    /** Returns whether the run waits for the end of other runs. */
+    public boolean awaits() {
+        return due instanceof Enqueue.Due.AfterRuns;
     }
 
     /** Returns a copy with these headers. */
     public NewRun withHeaders(String newHeaders) {
-        return new NewRun(
-                id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, newHeaders, keyWindow);
+        return copy(newHeaders, keyWindow, policy);
     }
 
     /** Returns a copy with this key window. */
     public NewRun withKeyWindow(@Nullable Duration newWindow) {
+        return copy(headers, newWindow, policy);
+    }
+
+    /** Returns a copy with this policy. */
+    public NewRun withPolicy(Run.Policy newPolicy) {
+        return copy(headers, keyWindow, newPolicy);
+    }
+
+    private NewRun copy(@Nullable String newHeaders, @Nullable Duration newWindow, Run.Policy newPolicy) {
         return new NewRun(
-                id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, headers, newWindow);
+                id,
+                lane,
+                priority,
+                origin,
+                target,
+                payload,
+                due,
+                uniqueKey,
+                schedule,
+                gate,
+                newHeaders,
+                newWindow,
+                newPolicy);
     }
 }

@@ -13,7 +13,7 @@ public final class OutcomeDecider {
 
     private OutcomeDecider() {}
 
-    /** Returns the transition for the outcome of an attempt under the retry rule of its handler. */
+    /** Returns the transition for the outcome of an attempt under a retry rule. */
     public static Transition decide(Attempt attempt, Outcome outcome, RetryRule retry, RandomGenerator random) {
         if (outcome instanceof Outcome.Succeeded succeeded)
             return new Transition.Complete(succeeded.result() instanceof Payload result ? result : null);

@@ -4,10 +4,15 @@ import io.carillon.run.Retry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The retry settings of a handler and the exception types that are not retried. */
+/** The retry settings of an attempt and the exception types that its handler does not retry. */
 public record RetryRule(Retry policy, List<Class<? extends Throwable>> noRetryOn) {
     public RetryRule {
         noRetryOn = List.copyOf(noRetryOn);
+    }
+
+    /** Returns this rule with other retry settings; the exception types stay. */
+    public RetryRule withPolicy(Retry other) {
+        return new RetryRule(other, noRetryOn);
     }
 
     /** Returns whether this exception or one of its causes ends the run without a retry. */

@@ -32,6 +32,12 @@ public record TickPlan(
                 && cursor.equals(schedule.planningState().cursor());
     }
 
+    /** Returns the schedule as it is when the plan is written. */
+    public Schedule planned() {
+        Schedule.PlanningState before = schedule.planningState();
+        return schedule.planningState(new Schedule.PlanningState(cursor, nextAt, before.ticks() + ticks.size()));
+    }
+
     /**
      * A run to be created.
      *

@@ -92,7 +92,7 @@ public record DatabaseVitals(
             Duration lag,
             @Nullable Instant lastSuccess) {}
 
-    /** Values for dashboards: all queues with due runs, the first hundred schedules, and the number of schedules. */
+    /** Values for dashboards: all queues with due runs, the first 500 schedules, and the number of schedules. */
     public record Figures(
             List<QueueVitals> queues, List<ScheduleVitals> schedules, long scheduleCount, long activeSchedules) {
         public Figures {

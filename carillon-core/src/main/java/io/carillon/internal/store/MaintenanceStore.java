@@ -22,6 +22,19 @@ public interface MaintenanceStore {
     /** Drops history partitions that are older than the retention. Returns how many. */
     int dropHistory(Duration retention);
 
+    /**
+     * Drops partitions of events that are older than the retention, and their ticks. Events that a subscription has
+     * still to deliver, or a relay still to send, are kept for at most twice the retention. Returns the number of
+     * partitions.
+     */
+    int dropEvents(Duration retention);
+
     /** Removes dead runs, dead nodes, unique keys and leftovers that have expired. Returns the number of rows. */
     int purge(Duration deadRuns, Duration deadNodes);
+
+    /**
+     * Computes the statistics per hour, and removes those per minute and per hour that are older than these. Returns
+     * how many rows were removed.
+     */
+    int maintainStats(Duration minutes, Duration hours);
 }

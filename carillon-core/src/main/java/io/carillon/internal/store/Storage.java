@@ -1,5 +1,9 @@
 package io.carillon.internal.store;
 
+import io.carillon.internal.store.event.EventDispatchStore;
+import io.carillon.internal.store.event.EventStore;
+import io.carillon.internal.store.event.RelayStore;
+import io.carillon.internal.store.event.SourceStore;
 import io.carillon.internal.store.node.NodeStore;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateStore;
@@ -7,11 +11,16 @@ import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.NewRunStore;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.internal.store.run.RunStore;
+import io.carillon.internal.store.run.RunWaitStore;
+import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.schedule.PlanStore;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
+import io.carillon.internal.store.stats.EndingCounter;
+import io.carillon.internal.store.stats.StatsStore;
 import io.carillon.internal.value.DatabaseClock;
 import java.sql.Connection;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * All ports of one storage. Closing it releases its permanent connections; the data source still belongs to the user.
@@ -25,6 +34,10 @@ public interface Storage extends AutoCloseable {
 
     GateStore gates();
 
+    RunWaitStore runWaits();
+
+    WorkflowStepStore workflowSteps();
+
     NodeStore nodes();
 
     RunAdmin runAdmin();
@@ -32,6 +45,14 @@ public interface Storage extends AutoCloseable {
     PlanStore plans();
 
     ScheduleAdmin schedules();
+
+    EventStore events();
+
+    EventDispatchStore eventDispatch();
+
+    RelayStore relays();
+
+    SourceStore sources();
 
     MaintenanceStore maintenance();
 
@@ -41,14 +62,23 @@ public interface Storage extends AutoCloseable {
 
     VitalsStore vitals();
 
+    StatsStore stats();
+
+    /** Sets the counter of what statements end, apart from the ends of attempts, which the engine counts. */
+    void countEndings(EndingCounter counter);
+
     /** Returns this process's estimate of the database clock. Statements that run anyway update it. */
     DatabaseClock clock();
 
     /** Returns why this version may no longer use the schema after a newer version changed it; empty while it may. */
     Optional<String> outdated();
 
-    /** Returns the ports for actions of users and operators, bound to the open transaction of this connection. */
-    AdminPorts inTransaction(Connection caller);
+    /**
+     * Returns the ports for actions of users and operators, bound to the open transaction of this connection.
+     *
+     * @param afterCommit receives what the caller runs after the commit, such as the counting of what these ports end
+     */
+    AdminPorts inTransaction(Connection caller, Consumer<Runnable> afterCommit);
 
     @Override
     void close();

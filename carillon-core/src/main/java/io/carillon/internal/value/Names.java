@@ -28,6 +28,11 @@ public final class Names {
         return name;
     }
 
+    /** Returns whether {@link #check} accepts this name. */
+    public static boolean isValid(String name) {
+        return NAME.matcher(name).matches();
+    }
+
     /**
      * Returns the key if it is valid. A key is text of the user: 1 to 200 characters, any except NUL
      * and unpaired surrogates.

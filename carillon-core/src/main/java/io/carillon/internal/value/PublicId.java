@@ -27,6 +27,11 @@ public final class PublicId {
         return prefix + '_' + new String(text);
     }
 
+    /** Returns the text of the id of a node, as logs, REST and the command show it. */
+    public static String ofNode(UUID id) {
+        return format("nod", id);
+    }
+
     /** Parses an id. Rejects another prefix, another length and other characters. */
     public static UUID parse(String prefix, String text) {
         String start = prefix + '_';

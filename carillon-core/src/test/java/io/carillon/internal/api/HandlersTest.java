@@ -38,12 +38,12 @@ class HandlersTest {
     @Test
     void calls_the_handler_by_every_name_and_reads_each_payload_version() throws Exception {
         handlers.add(registered(
-                REMIND.accepting("reminder.send@1", json -> new Reminder("was " + json)),
+                REMIND.accepting("reminder.email", json -> new Reminder("was " + json)),
                 (reminder, run, connection) -> reminder.to()));
 
         assertThat(call("reminder.send", "{\"to\":\"ann\"}")).isEqualTo(result("\"ann\""));
-        assertThat(call("reminder.send@1", "bob")).isEqualTo(result("\"was bob\""));
-        assertThat(handlers.bind(new JsonCodec())).containsOnlyKeys("reminder.send", "reminder.send@1");
+        assertThat(call("reminder.email", "bob")).isEqualTo(result("\"was bob\""));
+        assertThat(handlers.bind(new JsonCodec())).containsOnlyKeys("reminder.send", "reminder.email");
     }
 
     @Test

@@ -25,9 +25,9 @@ class OutcomeWindowTest {
         window.count(false, -99);
         window.count(false, -50);
 
-        assertThat(window.outcomes(MAIL, -41)).isEqualTo(new LaneOutcomes(MAIL, 2, 1));
-        assertThat(window.outcomes(MAIL, -40)).isEqualTo(new LaneOutcomes(MAIL, 2, 0));
-        assertThat(window.outcomes(MAIL, -39)).isEqualTo(new LaneOutcomes(MAIL, 1, 0));
-        assertThat(window.outcomes(MAIL, 1_000)).isEqualTo(new LaneOutcomes(MAIL, 0, 0));
+        assertThat(window.outcomes(MAIL, -41, false)).isEqualTo(new LaneOutcomes(MAIL, 2, 1, false));
+        assertThat(window.outcomes(MAIL, -40, false)).isEqualTo(new LaneOutcomes(MAIL, 2, 0, false));
+        assertThat(window.outcomes(MAIL, -39, false)).isEqualTo(new LaneOutcomes(MAIL, 1, 0, false));
+        assertThat(window.outcomes(MAIL, 1_000, false)).isEqualTo(new LaneOutcomes(MAIL, 0, 0, false));
     }
 }

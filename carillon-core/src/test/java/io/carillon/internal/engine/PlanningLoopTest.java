@@ -4,6 +4,8 @@ import static io.carillon.internal.store.schedule.PlanStore.ZonePosition.START;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.schedule.PlanStore;
@@ -61,6 +63,16 @@ class PlanningLoopTest {
         }
 
         @Override
+        public boolean acquireClaimToken(UUID node, Duration lease) {
+            return recordCall("acquireClaimToken", true);
+        }
+
+        @Override
+        public void releaseClaimToken(UUID node) {
+            recordCall("releaseClaimToken", true);
+        }
+
+        @Override
         public void releaseToken(UUID node) {
             recordCall("releaseToken", true);
             leadershipReleased.countDown();
@@ -107,7 +119,7 @@ class PlanningLoopTest {
 
     private static PlanningLoop loop(PlanStore plans) {
         return new PlanningLoop(
-                plans, TickPlanner.defaults(), (lane, at) -> {}, () -> Duration.ofSeconds(10), event -> {});
+                plans, TickPlanner.defaults(), () -> Duration.ofSeconds(10), event -> {}, EngineEvents.NONE);
     }
 
     /** Returns the position after this many batches. */
@@ -174,9 +186,11 @@ class PlanningLoopTest {
     void rounds_follow_without_a_pause_while_there_are_more_batches() throws InterruptedException {
         for (boolean leader : List.of(false, true)) {
             RecordingPlanStore store = new RecordingPlanStore("").addZoneBatches(500, 999, 0);
-            try (PlanningLoop loop = new PlanningLoop(
-                    store, TickPlanner.defaults(), (lane, at) -> {}, () -> Duration.ofHours(1), event -> {})) {
-                if (leader) loop.planOnlyAsLeader(() -> new UUID(1, 1));
+            PlanningLoop planning = new PlanningLoop(
+                    store, TickPlanner.defaults(), () -> Duration.ofHours(1), event -> {}, EngineEvents.NONE);
+            try (Loop loop = planning.loop()) {
+                if (leader)
+                    planning.planOnlyAsLeader(() -> new UUID(1, 1), Duration.ofSeconds(3), Duration.ofSeconds(1));
                 loop.start();
 
                 assertThat(store.zonesDone.await(50, TimeUnit.SECONDS))
@@ -229,12 +243,13 @@ class PlanningLoopTest {
     @Test
     void a_leader_whose_rounds_fail_leaves_the_token_to_others() throws InterruptedException {
         RecordingPlanStore store = new RecordingPlanStore("due");
-        try (PlanningLoop loop = loop(store)) {
-            loop.planOnlyAsLeader(() -> new UUID(1, 1));
+        PlanningLoop planning = loop(store);
+        try (Loop loop = planning.loop()) {
+            planning.planOnlyAsLeader(() -> new UUID(1, 1), Duration.ofSeconds(3), Duration.ofSeconds(1));
             loop.start();
 
             assertThat(store.leadershipReleased.await(20, TimeUnit.SECONDS)).isTrue();
-            assertThat(loop.isLeading()).isFalse();
+            assertThat(planning.isLeading()).isFalse();
         }
 
         synchronized (store.calls) {

@@ -7,6 +7,7 @@ import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
+import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.schedule.ScheduleId;
@@ -80,7 +81,7 @@ class RunHeadersTest {
                 NOTHING,
                 new Attempt.Times(Instant.EPOCH, Instant.EPOCH),
                 new Attempt.Counts(1, 0, 0),
-                new Attempt.References(SCHEDULE.value(), headers.forSchedule(SCHEDULE), null),
+                new Attempt.References(SCHEDULE.value(), headers.forSchedule(SCHEDULE), null, Run.Policy.none()),
                 null);
 
         assertThat(headers.runWithContext(attempt, () -> Outcome.succeeded("x")))

@@ -1,22 +1,28 @@
 package io.carillon.internal.engine.attempt;
 
 import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.Progress;
+import io.carillon.run.Retry;
+import io.carillon.run.Run;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** An attempt that this node owns, from the claim until its end is written. The handler sees it as its run context. */
 public final class ActiveAttempt implements RunContext {
     private static final int LOG_LIMIT = 64 * 1024;
+    /** How much of the log can be read while the attempt runs: each change of it is written with a heartbeat. */
+    private static final int RECENT_LOG = 8 * 1024;
 
     /** The reason why an attempt was asked to stop. */
     public enum StopCause {
@@ -31,6 +37,10 @@ public final class ActiveAttempt implements RunContext {
     private final DatabaseClock clock;
     private final StringBuilder log = new StringBuilder();
     private volatile @Nullable String delivery;
+    private volatile boolean successForBreaker;
+    /** The retry settings that the handler chose for this attempt; null if it chose none. */
+    private volatile @Nullable Retry chosenRetry;
+
     private volatile long startNanos;
     private volatile Duration timeout = Duration.ZERO;
     private volatile @Nullable Thread thread;
@@ -77,9 +87,10 @@ public final class ActiveAttempt implements RunContext {
         return since.isNegative() ? Duration.ZERO : since;
     }
 
-    /** Attaches the current thread and starts the timeout. */
-    synchronized void begin(Duration limit) {
-        timeout = limit;
+    /** Attaches the current thread and starts the timeout: that of the run, or else that of the handler. */
+    synchronized void begin(Duration ofHandler) {
+        Duration ofRun = attempt.policy().timeout();
+        timeout = ofRun == null ? ofHandler : ofRun;
         startNanos = System.nanoTime();
         attachThread();
     }
@@ -96,6 +107,20 @@ public final class ActiveAttempt implements RunContext {
     /** Detaches the thread after the handler returned. From now on no stop interrupts this thread. */
     synchronized void detachThread() {
         thread = null;
+    }
+
+    /**
+     * Calls {@code write} on the thread of the handler, and keeps the interrupt of a stop away from it until it has
+     * returned.
+     */
+    public <T> T withoutInterrupt(Supplier<T> write) {
+        detachThread();
+        Thread.interrupted();
+        try {
+            return write.get();
+        } finally {
+            attachThread();
+        }
     }
 
     /** Asks the handler to stop and interrupts its thread. If several calls give a cause, the first one is kept. */
@@ -162,6 +187,16 @@ public final class ActiveAttempt implements RunContext {
         return timeout;
     }
 
+    /**
+     * Returns the rule for a failure: with the retry settings of the run, or else those that the handler chose for this
+     * attempt, or else those of the handler.
+     */
+    RetryRule retryRule(RetryRule ofHandler) {
+        Retry ofRun = attempt.policy().retry();
+        Retry chosen = ofRun == null ? chosenRetry : ofRun;
+        return chosen == null ? ofHandler : ofHandler.withPolicy(chosen);
+    }
+
     boolean isTransactional() {
         return transactional;
     }
@@ -202,6 +237,16 @@ public final class ActiveAttempt implements RunContext {
     }
 
     @Override
+    public void countAsSuccessForBreaker() {
+        successForBreaker = true;
+    }
+
+    /** Returns whether the breaker counts the attempt as a success, however it ends. */
+    public boolean isSuccessForBreaker() {
+        return successForBreaker;
+    }
+
+    @Override
     public RunId id() {
         return attempt.run();
     }
@@ -224,6 +269,16 @@ public final class ActiveAttempt implements RunContext {
     @Override
     public int failures() {
         return attempt.counts().failures();
+    }
+
+    @Override
+    public Run.Policy policy() {
+        return attempt.policy();
+    }
+
+    @Override
+    public void retryBy(Retry retry) {
+        chosenRetry = retry;
     }
 
     @Override
@@ -260,6 +315,16 @@ public final class ActiveAttempt implements RunContext {
                 log.setLength(LOG_LIMIT - 32);
                 log.append("… (log truncated at 64 KiB)\n");
             }
+        }
+    }
+
+    /** Returns the end of the log, in whole lines; null if it is empty. */
+    @Nullable
+    String recentLog() {
+        synchronized (log) {
+            if (log.length() <= RECENT_LOG) return log.isEmpty() ? null : log.toString();
+            int line = log.indexOf("\n", log.length() - RECENT_LOG) + 1;
+            return log.substring(line > 0 && line < log.length() ? line : log.length() - RECENT_LOG);
         }
     }
 

@@ -1,9 +1,11 @@
 package io.carillon.internal.engine.attempt;
 
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.store.node.ProgressUpdate;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.run.RunId;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -23,12 +25,19 @@ import java.util.stream.Stream;
  * other nodes find it if this node dies.
  */
 public final class ActiveAttempts {
+    /** Short attempts end before anyone reads their log; it is written once, when they end. */
+    private static final Duration MIN_AGE_TO_LOG = Duration.ofSeconds(1);
+
     private final Map<RunId, ActiveAttempt> byRun = new ConcurrentHashMap<>();
     private final Set<ActiveAttempt> unconfirmed = ConcurrentHashMap.newKeySet();
     private final AtomicLong lastClaimNumber = new AtomicLong();
     private final Map<ClaimRecord, Integer> runCountByRecord = new ConcurrentHashMap<>();
     private final Set<ClaimRecord> obsoleteRecords = ConcurrentHashMap.newKeySet();
-    private volatile Runnable onSkipped = () -> {};
+    private final EngineEvents events;
+
+    public ActiveAttempts(EngineEvents events) {
+        this.events = events;
+    }
 
     /** A claim record of the store, identified by the claim's number. */
     private record ClaimRecord(UUID owner, long number) {}
@@ -144,23 +153,15 @@ public final class ActiveAttempts {
     }
 
     /**
-     * Sets the action that runs when a hand-back may have skipped locked rows. This node owns these rows until a
-     * reconciliation hands them back.
-     */
-    public void onSkipped(Runnable action) {
-        onSkipped = action;
-    }
-
-    /**
-     * Hands back attempts and removes them. If the store released fewer rows, some may be locked, and the
-     * attempts stay unconfirmed.
+     * Hands back attempts and removes them. If the store released fewer rows, some may be locked: the attempts stay
+     * unconfirmed, and this node owns the rows until a reconciliation hands them back.
      */
     public void handBack(RunStore runs, UUID owner, List<ActiveAttempt> some) {
         int done = runs.handBackRows(
                 owner, some.stream().map(ActiveAttempts::toOwnedRun).toList(), startedRuns(some.stream()), true);
         boolean all = done == some.size();
         some.forEach(all ? this::remove : this::removeUnconfirmed);
-        if (!all) onSkipped.run();
+        if (!all) events.onOwnershipUncertain();
     }
 
     /** Returns the known runs whose handler this node has called. */
@@ -193,15 +194,16 @@ public final class ActiveAttempts {
         return byRun.size();
     }
 
-    /** Returns the latest progress that handlers reported. */
+    /** Returns the latest progress and log of the handlers that reported something. */
     public List<ProgressUpdate> progress() {
         return byRun.values().stream()
-                .filter(one -> one.latestProgress() != null)
                 .map(one -> new ProgressUpdate(
                         one.attemptValue().lane().project(),
                         one.id(),
                         one.attempt(),
-                        java.util.Objects.requireNonNull(one.latestProgress())))
+                        one.latestProgress(),
+                        one.sinceStart().compareTo(MIN_AGE_TO_LOG) < 0 ? null : one.recentLog()))
+                .filter(update -> update.progress() != null || update.log() != null)
                 .toList();
     }
 }

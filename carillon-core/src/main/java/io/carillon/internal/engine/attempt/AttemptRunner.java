@@ -3,6 +3,7 @@ package io.carillon.internal.engine.attempt;
 import io.carillon.internal.engine.listener.AttemptListener;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.OutcomeDecider;
+import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.run.Outcome;
@@ -128,18 +129,19 @@ public final class AttemptRunner {
 
     private static EndedAttempt toEndedAttempt(ActiveAttempt activeAttempt, BoundHandler handler, Outcome outcome) {
         return activeAttempt.toEndedAttempt(
-                decide(activeAttempt.attemptValue(), handler, outcome), handler.keepPayload());
+                decide(activeAttempt.attemptValue(), activeAttempt.retryRule(handler.retry()), outcome),
+                handler.keepPayload());
     }
 
     /**
      * Decides on the transition. If that fails, the exception counts as the attempt's failure; otherwise the attempt
      * would be held forever.
      */
-    private static Transition decide(Attempt attempt, BoundHandler handler, Outcome outcome) {
+    private static Transition decide(Attempt attempt, RetryRule retry, Outcome outcome) {
         try {
-            return OutcomeDecider.decide(attempt, outcome, handler.retry(), ThreadLocalRandom.current());
+            return OutcomeDecider.decide(attempt, outcome, retry, ThreadLocalRandom.current());
         } catch (Throwable broken) {
-            return OutcomeDecider.decide(attempt, Outcome.failed(broken), handler.retry(), ThreadLocalRandom.current());
+            return OutcomeDecider.decide(attempt, Outcome.failed(broken), retry, ThreadLocalRandom.current());
         }
     }
 }

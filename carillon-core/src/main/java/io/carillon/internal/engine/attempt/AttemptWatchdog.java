@@ -19,8 +19,9 @@ import org.slf4j.LoggerFactory;
  * Watches running attempts: interrupts them at their timeout, ends those that ignore the interrupt, and marks
  * long-running ones, so that claims skip their rows.
  */
-public final class AttemptWatchdog extends Loop {
+public final class AttemptWatchdog implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(AttemptWatchdog.class);
+    private final Loop loop = new Loop("watchdog", true, this);
     private static final Duration INTERRUPT_GRACE = Duration.ofSeconds(5);
     private static final long ROUND_NANOS = 250_000_000L;
 
@@ -37,12 +38,16 @@ public final class AttemptWatchdog extends Loop {
             AttemptRunner runner,
             Workers workers,
             Consumer<Lane> onSlowLane) {
-        super("watchdog", true);
         this.runs = runs;
         this.activeAttempts = activeAttempts;
         this.runner = runner;
         this.workers = workers;
         this.onSlowLane = onSlowLane;
+    }
+
+    /** Returns the thread that repeats this task. */
+    public Loop loop() {
+        return loop;
     }
 
     @Override
@@ -51,7 +56,7 @@ public final class AttemptWatchdog extends Loop {
         markLongRunning();
         // A lane may have more capacity than at the last check.
         workers.startWorkerIfNeeded();
-        sleep(ROUND_NANOS);
+        loop.sleep(ROUND_NANOS);
     }
 
     private void watch(ActiveAttempt activeAttempt) {

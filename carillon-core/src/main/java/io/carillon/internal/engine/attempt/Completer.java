@@ -1,19 +1,17 @@
 package io.carillon.internal.engine.attempt;
 
 import io.carillon.internal.engine.listener.AttemptListener;
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
-import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.WriteResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,8 +19,9 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,9 +30,15 @@ import org.slf4j.LoggerFactory;
  * Writes the ends of attempts in groups: while one group is being committed, the next one collects. A group that could
  * not be written is kept and written again. The fence makes the repetition harmless.
  */
-public final class Completer extends Loop implements AttemptRunner.ResultSink {
+public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
     private static final Logger log = LoggerFactory.getLogger(Completer.class);
+    private final Loop loop = new Loop("complete", true, this);
     private static final int MAX_GROUP = 1_000;
+    /** A group this large is written immediately: larger groups cost hardly less per end. */
+    static final int LARGE_GROUP = 100;
+    /** How long a smaller group collects after the previous one was begun, while attempts wait for a slot. */
+    private static final long GATHER_NANOS = Duration.ofMillis(5).toNanos();
+
     private static final long LOCKED_RETRY_NANOS = 100_000_000L;
 
     /** An attempt and its end to write; a null end means that the attempt is handed back. */
@@ -43,6 +48,9 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
     private final RunStore runs;
     private final ActiveAttempts activeAttempts;
     private final AttemptListener listener;
+    private final EngineEvents events;
+    private final BooleanSupplier attemptsWait;
+    private final LongSupplier nanoTime;
     private final ConcurrentLinkedQueue<PendingCompletion> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
     /**
@@ -61,39 +69,34 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
     private long lastLockedRetry;
     private final LongAdder endedCount = new LongAdder();
     private List<PendingCompletion> group = List.of();
-    private volatile Runnable onWritten = () -> {};
-    private volatile BiConsumer<Attempt, Duration> onRetryScheduled = (attempt, pause) -> {};
-    private volatile Consumer<GateName> onGateReleased = gate -> {};
-    private volatile BiConsumer<Lane, Transition> onEnded = (lane, transition) -> {};
+    private long lastGroup;
+    /** Whether an end waits that something else waits for. */
+    private volatile boolean urgent;
 
-    public Completer(RunStore runs, ActiveAttempts activeAttempts, AttemptListener listener) {
-        super("complete", true);
+    /** {@code attemptsWait} says whether claimed attempts wait for a slot, so that no slot waits for a written end. */
+    public Completer(
+            RunStore runs,
+            ActiveAttempts activeAttempts,
+            AttemptListener listener,
+            EngineEvents events,
+            BooleanSupplier attemptsWait) {
+        this(runs, activeAttempts, listener, events, attemptsWait, System::nanoTime);
+    }
+
+    Completer(
+            RunStore runs,
+            ActiveAttempts activeAttempts,
+            AttemptListener listener,
+            EngineEvents events,
+            BooleanSupplier attemptsWait,
+            LongSupplier nanoTime) {
         this.runs = runs;
         this.activeAttempts = activeAttempts;
         this.listener = listener;
-    }
-
-    /** Sets the action that runs after each group, when slots and claim capacity may be free again. */
-    public void onWritten(Runnable action) {
-        onWritten = action;
-    }
-
-    /** Sets the action that runs for each run that becomes ready again after a delay. */
-    public void onRetryScheduled(BiConsumer<Attempt, Duration> action) {
-        onRetryScheduled = action;
-    }
-
-    /**
-     * Sets the action that runs for each ended attempt whose run has a gate, because the gate may let the
-     * next run through.
-     */
-    public void onGateReleased(Consumer<GateName> action) {
-        onGateReleased = action;
-    }
-
-    /** Sets the action that runs for each attempt that has ended. */
-    public void onEnded(BiConsumer<Lane, Transition> action) {
-        onEnded = action;
+        this.events = events;
+        this.attemptsWait = attemptsWait;
+        this.nanoTime = nanoTime;
+        this.lastGroup = nanoTime.getAsLong() - GATHER_NANOS;
     }
 
     @Override
@@ -109,14 +112,16 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
     @Override
     public void handleCommitted(ActiveAttempt activeAttempt, Transition transition) {
         activeAttempts.remove(activeAttempt);
-        reportEnded(activeAttempt.attemptValue(), transition);
-        notifyListener(activeAttempt.attemptValue(), transition, activeAttempt);
-        onWritten.run();
+        reportEnded(activeAttempt, transition);
+        events.onEndsWritten();
     }
 
     private void add(PendingCompletion write) {
         queue.add(write);
-        if (backlog.getAndIncrement() == 0) wake();
+        ActiveAttempt activeAttempt = write.activeAttempt;
+        if (write.endedAttempt == null || activeAttempt.attemptValue().gate() != null) urgent = true;
+        int before = backlog.getAndIncrement();
+        if (before == 0 || before == LARGE_GROUP || urgent) loop.wake();
     }
 
     /** Returns how many ends wait to be written. */
@@ -129,22 +134,46 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
         return endedCount.sum();
     }
 
+    /** Returns the thread that repeats this task. */
+    public Loop loop() {
+        return loop;
+    }
+
     @Override
     public void runRound() throws InterruptedException {
-        if (!locked.isEmpty() && System.nanoTime() - lastLockedRetry >= LOCKED_RETRY_NANOS) retryLocked();
-        if (group.isEmpty()) group = takeGroup();
+        if (!locked.isEmpty() && nanoTime.getAsLong() - lastLockedRetry >= LOCKED_RETRY_NANOS) retryLocked();
         if (group.isEmpty()) {
-            sleep(locked.isEmpty() ? 1_000_000_000L : LOCKED_RETRY_NANOS);
+            long untilFull = gatherNanos();
+            if (untilFull > 0) {
+                loop.sleep(untilFull);
+                return;
+            }
+            group = takeGroup();
+        }
+        if (group.isEmpty()) {
+            loop.sleep(locked.isEmpty() ? 1_000_000_000L : LOCKED_RETRY_NANOS);
             return;
         }
         write(group);
         backlog.addAndGet(-group.size());
         group = List.of();
         resultKnown.clear();
-        onWritten.run();
+        events.onEndsWritten();
+    }
+
+    /**
+     * Returns how long the next group still collects. A small group costs almost as much as a large one. An end does
+     * not wait if a gate or a hand-back needs it, if the node has nothing else to do, or if it is alone.
+     */
+    private long gatherNanos() {
+        int waiting = backlog.get();
+        if (waiting == 0 || waiting > LARGE_GROUP || urgent || !attemptsWait.getAsBoolean()) return 0;
+        return lastGroup + GATHER_NANOS - nanoTime.getAsLong();
     }
 
     private List<PendingCompletion> takeGroup() {
+        lastGroup = nanoTime.getAsLong();
+        urgent = false;
         List<PendingCompletion> writes = new ArrayList<>();
         for (PendingCompletion next = queue.poll(); next != null; next = queue.poll()) {
             writes.add(next);
@@ -185,9 +214,13 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
                 .map(java.util.Objects::requireNonNull)
                 .toList();
         List<WriteResult> results = wait ? runs.apply(owner, ended) : runs.applyUnlocked(owner, ended);
-        Set<PendingCompletion> stillLocked = new LinkedHashSet<>(locked);
+        List<PendingCompletion> stillLocked = new ArrayList<>();
+        // Attempts are compared, because comparing ends would hash their payloads.
+        Set<ActiveAttempt> tried = locked.isEmpty()
+                ? Set.of()
+                : writes.stream().map(PendingCompletion::activeAttempt).collect(Collectors.toSet());
+        for (PendingCompletion one : locked) if (!tried.contains(one.activeAttempt)) stillLocked.add(one);
         for (int i = 0; i < results.size(); i++) {
-            stillLocked.remove(writes.get(i));
             if (results.get(i) == WriteResult.LOCKED) {
                 resultKnown.add(writes.get(i).activeAttempt);
                 stillLocked.add(writes.get(i));
@@ -197,43 +230,33 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
             log.warn(
                     "run locked by another transaction; ending delayed runs={} first={}",
                     stillLocked.size(),
-                    stillLocked.iterator().next().activeAttempt.id());
+                    stillLocked.get(0).activeAttempt.id());
         locked = List.copyOf(stillLocked);
         lockedCount = stillLocked.size();
     }
 
     private void retryLocked() {
-        lastLockedRetry = System.nanoTime();
+        lastLockedRetry = nanoTime.getAsLong();
         byOwner(locked).forEach((owner, mine) -> apply(owner, mine, false));
-        onWritten.run();
+        events.onEndsWritten();
     }
 
     private void applyResult(ActiveAttempt activeAttempt, EndedAttempt endedAttempt, WriteResult result) {
         resultKnown.add(activeAttempt);
         if (result == WriteResult.ACCEPTED) activeAttempts.remove(activeAttempt);
         else activeAttempts.removeUnconfirmed(activeAttempt);
-        if (result == WriteResult.ACCEPTED) {
-            if (endedAttempt.transition() instanceof Transition.Retry retry)
-                onRetryScheduled.accept(activeAttempt.attemptValue(), retry.delay());
-            if (endedAttempt.transition() instanceof Transition.Snooze snooze)
-                onRetryScheduled.accept(activeAttempt.attemptValue(), snooze.delay());
-            reportEnded(activeAttempt.attemptValue(), endedAttempt.transition());
-            notifyListener(activeAttempt.attemptValue(), endedAttempt.transition(), activeAttempt);
-        } else
+        if (result == WriteResult.ACCEPTED) reportEnded(activeAttempt, endedAttempt.transition());
+        else
             log.warn(
                     "result discarded; another node owns the run or has ended it run={} attempt={}",
                     activeAttempt.id(),
                     activeAttempt.attempt());
     }
 
-    private void reportEnded(Attempt attempt, Transition transition) {
+    private void reportEnded(ActiveAttempt activeAttempt, Transition transition) {
         endedCount.increment();
-        onEnded.accept(attempt.lane(), transition);
-        String gate = attempt.gate();
-        if (gate != null) onGateReleased.accept(new GateName(attempt.lane().project(), gate));
-    }
-
-    private void notifyListener(Attempt attempt, Transition transition, ActiveAttempt activeAttempt) {
+        Attempt attempt = activeAttempt.attemptValue();
+        events.onAttemptEnded(attempt, transition, activeAttempt.isSuccessForBreaker());
         listener.onAttemptEnded(attempt, transition, activeAttempt.sinceStart());
     }
 }

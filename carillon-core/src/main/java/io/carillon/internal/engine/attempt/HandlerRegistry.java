@@ -19,6 +19,22 @@ public final class HandlerRegistry {
         return Optional.ofNullable(handlers.get(attempt.target().name()));
     }
 
+    /** Returns whether a run of this attempt needs a transaction. */
+    public boolean isTransactional(Attempt attempt) {
+        return find(attempt).stream().anyMatch(BoundHandler::transactional);
+    }
+
+    /** Returns whether the handlers of the application have different queues. */
+    public boolean haveSeveralQueues() {
+        return handlers.values().stream()
+                        .map(BoundHandler::queue)
+                        // Every node has Carillon's own handlers, also an application with one queue.
+                        .filter(queue -> !queue.startsWith("carillon."))
+                        .distinct()
+                        .count()
+                > 1;
+    }
+
     public Set<String> names() {
         return handlers.keySet();
     }

@@ -61,7 +61,7 @@ public final class Workers implements AutoCloseable {
     private void drain() {
         try {
             for (ActiveAttempt next = queue.poll(); next != null; next = queue.poll()) {
-                if (queue.size() > 0) startWorkerIfNeeded();
+                startWorkerIfNeeded();
                 execute(next);
             }
         } finally {

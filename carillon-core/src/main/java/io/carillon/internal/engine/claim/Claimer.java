@@ -1,143 +1,83 @@
 package io.carillon.internal.engine.claim;
 
-import io.carillon.internal.engine.attempt.ActiveAttempt;
-import io.carillon.internal.engine.attempt.ActiveAttempts;
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.wakeup.WakeupController;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimRequest;
-import io.carillon.internal.store.run.LaneDue;
-import io.carillon.internal.store.run.LaneStore;
-import io.carillon.internal.store.run.OwnedRun;
-import io.carillon.internal.store.run.QueueHead;
-import io.carillon.internal.store.run.RunStore;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collections;
 import java.util.List;
-import java.util.Set;
-import java.util.UUID;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Claims due runs, as many as the node can execute soon, and adds them to the ready queue. It sleeps until the next
  * known run is ready, but never longer than the poll interval, which is the longest delay after a lost hint.
+ * {@link QueueReader} finds the lanes, {@link ClaimPacing} says how many runs and when, {@link ClaimExecutor} claims
+ * them.
  */
-public final class Claimer extends Loop {
-    private static final Logger log = LoggerFactory.getLogger(Claimer.class);
+public final class Claimer implements Loop.Task {
     private static final long ISOLATION_CHECK_NANOS = Duration.ofMillis(100).toNanos();
-    /**
-     * How long to wait for more runs when runs become due one by one. A claim costs the same for one run as for ten.
-     */
-    private static final long COALESCE_NANOS = Duration.ofMillis(2).toNanos();
 
-    /** The number of lanes read by one part of a scan; takes about 10 ms. */
-    private static final int SCAN_STEPS = 1_000;
-
-    private static final long RECONCILE_NANOS = Duration.ofMinutes(1).toNanos();
-    private static final long FIRST_RECONCILE_RETRY_NANOS =
-            Duration.ofSeconds(1).toNanos();
-
-    private final RunStore runs;
-    private final LaneStore lanes;
-    private final ClaimExecutor claimExecutor;
+    private final Loop loop = new Loop("claim", false, this);
     private final LaneDueTimes laneDueTimes;
     private final Node node;
-    private final ClaimSizer claimSizer;
+    private final ClaimPacing pacing;
     private final WakeupController.BacklogBroadcaster backlogBroadcaster;
-    private final WakeupController.PollInterval pollInterval;
-    private final BooleanSupplier listening;
+    private final ClaimExecutor claimExecutor;
+    private final QueueReader queueReader;
+    private final IsolatedGroups isolatedGroups;
+    private final OwnedRunReconciler reconciler;
+    private final NewLaneClaimer newLaneClaimer;
     private volatile boolean claiming = true;
-    private volatile boolean pollRequested = true;
-    private volatile boolean fullPollRequested;
-    private volatile boolean hintPending;
-    private boolean lastClaimedNewLanes;
-    /** New work arrived while this node had no capacity. It is claimed before the backlog when there is capacity. */
-    private boolean newLanesPending;
-
-    /** Whether isolated runs wait, as far as this node knows. */
-    private boolean isolatedRunsWaiting;
-
-    private final ClaimExecutor.Isolation isolation;
-
-    private boolean claimedSincePoll;
-    private boolean lastClaimPartial;
-    private final LongAdder polls = new LongAdder();
-    private final LongAdder pollNanos = new LongAdder();
-    private volatile Consumer<Set<Lane>> onOpenBreakers = lanes -> {};
-    private volatile Consumer<Boolean> onGatesExist = any -> {};
-    private long lastPoll = System.nanoTime() - Duration.ofHours(1).toNanos();
-    /** Full polls find runs that committed late and whose hint was lost. */
-    private final CostLimitedTimer fullPolls = new CostLimitedTimer(Duration.ofSeconds(3));
-    /** Scans read one lane after another. A poll does not reach the lanes whose runs are after a long backlog. */
-    private final CostLimitedTimer scans = new CostLimitedTimer(Duration.ofSeconds(5));
-    /** Whether the last poll did not read all runs that become ready before the next poll. */
-    private boolean lanesMayBeHidden;
-    /** The position after which the next part of a scan begins; null if no scan is in progress. */
-    private @Nullable LaneDue scanCursor;
-
-    private long scanNanos;
-
-    private long lastClaim = lastPoll;
-    private volatile long lastReconcile = System.nanoTime();
-    /**
-     * The delay before a failed reconciliation is repeated. It starts short, because unanswered claims must
-     * not wait long.
-     */
-    private long reconcileRetryNanos = FIRST_RECONCILE_RETRY_NANOS;
-
-    private Instant headFrom = Instant.MIN;
+    private BooleanSupplier mayClaim = () -> true;
 
     public Claimer(
             Storage storage,
-            ClaimExecutor claimExecutor,
-            LaneDueTimes laneDueTimes,
             Node node,
-            ClaimSizer claimSizer,
-            WakeupController.BacklogBroadcaster backlogBroadcaster,
-            WakeupController wakeupController) {
-        super("claim", false);
-        this.runs = storage.runs();
-        this.lanes = storage.lanes();
-        this.claimExecutor = claimExecutor;
-        this.isolation = claimExecutor.new Isolation(claimSizer);
+            LaneDueTimes laneDueTimes,
+            ClaimPacing pacing,
+            WakeupController wakeupController,
+            EngineEvents events) {
         this.laneDueTimes = laneDueTimes;
         this.node = node;
-        this.claimSizer = claimSizer;
-        this.backlogBroadcaster = backlogBroadcaster;
-        this.pollInterval = wakeupController.pollInterval();
-        this.listening = wakeupController::isListening;
+        this.pacing = pacing;
+        backlogBroadcaster =
+                new WakeupController.BacklogBroadcaster(node.clusterSize(), wakeupController.wakeupSender());
+        claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, backlogBroadcaster::reportBacklog, null);
+        queueReader = new QueueReader(storage.lanes(), claimExecutor, laneDueTimes, node, wakeupController, events);
+        isolatedGroups = new IsolatedGroups(storage.runs(), node, pacing, claimExecutor::allClaimsAnswered);
+        reconciler = new OwnedRunReconciler(storage.runs(), node);
+        newLaneClaimer = new NewLaneClaimer(claimExecutor, laneDueTimes, node, pacing, this::reconcileSoon);
     }
 
-    /** Sets the action that receives, with each poll, the lanes whose breaker is open or half-open. */
-    public void onOpenBreakers(Consumer<Set<Lane>> action) {
-        onOpenBreakers = action;
+    /** Returns the thread that repeats this task. */
+    public Loop loop() {
+        return loop;
     }
 
-    /** Sets the action that receives, with each poll, whether any run has a gate. */
-    public void onGatesExist(Consumer<Boolean> action) {
-        onGatesExist = action;
+    /** Returns the loop that claims new work while this one waits for the answer to a large claim. */
+    public Loop newLaneLoop() {
+        return newLaneClaimer.loop();
+    }
+
+    /** Makes this node claim only while a condition holds. Must be called before the start. */
+    public void claimOnlyWhile(BooleanSupplier condition) {
+        mayClaim = condition;
     }
 
     /** Stops claiming. Attempts that this node holds continue. */
     public void stopClaiming() {
         claiming = false;
-        wake();
+        loop.wake();
     }
 
     /** Polls soon because of a change without a known instant, and makes a full poll due within three seconds. */
     public void pollNow() {
-        pollRequested = true;
-        fullPolls.runSoon();
-        wake();
+        queueReader.requestPoll();
+        loop.wake();
     }
 
     /**
@@ -146,117 +86,20 @@ public final class Claimer extends Loop {
      * arrive.
      */
     public void pollAllNow() {
-        fullPollRequested = true;
+        queueReader.requestFullPoll();
         pollNow();
     }
 
-    /** Records that a lane has new work. */
-    public void hintNewWork() {
-        hintPending = true;
-        wake();
+    /** Records that a lane has a run ready at this instant. */
+    public void hint(Lane lane, Instant readyAt) {
+        if (laneDueTimes.hint(lane, readyAt, node.clock().now())) newLaneClaimer.hintNewWork();
+        pacing.recordHint();
+        loop.wake();
     }
 
-    /** Returns the longest delay after a lost hint. In a large cluster, other nodes poll meanwhile. */
-    private Duration scaledPollInterval() {
-        return node.clusterSize().scaledInterval(pollInterval.current(), pollInterval.maxInCluster());
-    }
-
-    @Override
-    public void runRound() throws InterruptedException {
-        // Runs of a small claim beside a large one are not held here until the small claim is answered.
-        if (System.nanoTime() - lastReconcile > RECONCILE_NANOS && claimExecutor.allClaimsAnswered()) reconcile();
-        if (isolation.isActive(claiming)) {
-            sleep(ISOLATION_CHECK_NANOS);
-            return;
-        }
-        int claimSize = claiming ? claimSizer.claimSize() : 0;
-        if (claimNewLanes(claimSize)) return;
-        if (claimSize == 0) {
-            if (!hintPending || !claiming)
-                sleep(Math.min(scaledPollInterval().toNanos(), backlogBroadcaster.sendPending()));
-            return;
-        }
-        // Also under a backlog: only a poll finds isolated runs and lanes without hints.
-        if (System.nanoTime() - lastPoll >= scaledPollInterval().toNanos()) poll();
-        if (isolatedRunsWaiting && isolation.pauseNanos() <= 0) {
-            isolatedRunsWaiting = isolation.claim(hasOrdinaryRuns());
-            if (isolatedRunsWaiting) {
-                claimedSincePoll = true;
-                return;
-            }
-        }
-        if (scanCursor != null) scan();
-        if (coalesceNanos() <= 0 && claim(claimSize)) return;
-        long sincePoll = System.nanoTime() - lastPoll;
-        if (pollRequested || sincePoll >= scaledPollInterval().toNanos()) {
-            poll();
-            return;
-        }
-        long untilPoll = scaledPollInterval().toNanos() - sincePoll;
-        if (isolatedRunsWaiting) untilPoll = Math.min(untilPoll, Math.max(0, isolation.pauseNanos()));
-        if (scanCursor != null) untilPoll = 0;
-        // Wake slightly late: a claim before the database clock reaches the instant finds nothing.
-        long untilReady = node.clock().nanosUntil(laneDueTimes.nextReady()) + 200_000L;
-        sleep(Math.min(
-                Math.min(untilPoll, backlogBroadcaster.sendPending()),
-                Math.max(untilReady, Math.max(coalesceNanos(), 0))));
-    }
-
-    /** Returns whether this node has ordinary runs or could claim some. */
-    private boolean hasOrdinaryRuns() {
-        return node.activeAttempts().size() > 0
-                || !laneDueTimes.nextReady().isAfter(node.clock().now());
-    }
-
-    /** Returns how long the next claim waits for more runs. With a backlog it does not wait. */
-    private long coalesceNanos() {
-        return lastClaimPartial ? lastClaim + COALESCE_NANOS - System.nanoTime() : 0;
-    }
-
-    /**
-     * Claims new work of lanes without backlog, even while a backlog fills the slots. Happens at most every other time,
-     * so that the backlog is not delayed.
-     */
-    private boolean claimNewLanes(int claimSize) {
-        boolean due = (hintPending || (newLanesPending && claimSize > 0)) && !lastClaimedNewLanes && claiming;
-        lastClaimedNewLanes = false;
-        if (!due) return false;
-        hintPending = false;
-        int size = claimSize > 0 ? claimSize : claimSizer.newLaneClaimSize();
-        newLanesPending = size == 0;
-        if (size == 0) return false;
-        Instant now = node.clock().now();
-        lastClaimedNewLanes = claim(laneDueTimes.takeNewLaneClaims(size, now), true, now);
-        // The backlog is not exhausted, so the next claim does not wait for more runs.
-        if (lastClaimedNewLanes) lastClaimPartial = false;
-        // There may be more new work than the claim asked for.
-        if (lastClaimedNewLanes) newLanesPending = true;
-        return lastClaimedNewLanes;
-    }
-
-    /** Claims from the lanes that are due. Returns false if no lane is due. */
-    private boolean claim(int claimSize) {
-        Instant now = node.clock().now();
-        return claim(laneDueTimes.takeLaneClaims(claimSize, now), false, now);
-    }
-
-    private boolean claim(List<ClaimRequest.LaneClaim> laneClaims, boolean ahead, Instant now) {
-        if (laneClaims.isEmpty()) return false;
-        lastClaim = System.nanoTime();
-        ClaimExecutor.ClaimSummary summary = claimExecutor.claim(laneClaims, ahead, now);
-        lastClaimPartial = summary.exhausted();
-        if (summary.claimedCount() > 0) claimedSincePoll = true;
-        // In a large cluster, a node whose claim got nothing leaves the work to others until its next regular poll. If
-        // the last poll read the next instants and hints arrive, another poll would return the same.
-        if (summary.exhausted()
-                && (summary.claimedCount() > 0
-                        ? !isNextReadyCertain()
-                        : !node.clusterSize().isLarge())) pollRequested = true;
-        return true;
-    }
-
-    private boolean isNextReadyCertain() {
-        return listening.getAsBoolean() && laneDueTimes.isNextReadyCertain();
+    /** If this node has no slot for runs of this lane, lets more nodes know that it has work. */
+    public void reportBacklogIfFull(Lane lane) {
+        if (pacing.isFull(lane)) backlogBroadcaster.reportBacklog(lane);
     }
 
     /** Records that a run of this lane has ended. Only matters for lanes with a limit. */
@@ -265,65 +108,101 @@ public final class Claimer extends Loop {
             laneDueTimes.recordCapacityFreed(lane, node.clock().now());
     }
 
-    private void poll() {
-        pollRequested = false;
-        boolean intervalElapsed =
-                System.nanoTime() - lastPoll >= scaledPollInterval().toNanos();
-        boolean scanning = lanesMayBeHidden && scans.isDue();
-        boolean fullPoll = fullPollRequested || (!scanning && fullPolls.isDue());
-        fullPollRequested = false;
-        lastPoll = System.nanoTime();
-        if (fullPoll || scanning) laneDueTimes.removeIdleLanes();
-        laneDueTimes.beginPoll();
-        QueueHead head = lanes.readQueueHead(fullPoll ? Instant.MIN : headFrom);
-        node.clock().observe(head.now(), lastPoll);
-        polls.increment();
-        pollNanos.add(System.nanoTime() - lastPoll);
-        if (fullPoll) fullPolls.recordCost(System.nanoTime() - lastPoll);
-        claimExecutor.limited(head.limitedLanes());
-        laneDueTimes.setWeights(head.weights());
-        onOpenBreakers.accept(head.openBreakers());
-        onGatesExist.accept(head.gatesExist());
-        headFrom = head.lanes().stream()
-                .map(due -> due.readyAt())
-                .min(Instant::compareTo)
-                .orElse(Instant.MAX);
-        if (headFrom.isAfter(head.now())) headFrom = head.now();
-        laneDueTimes.finishPoll(claimExecutor.filterKnownHandlers(head.lanes()), head.seenUntil());
-        boolean found = claimedSincePoll || headFrom.isBefore(head.now());
-        claimedSincePoll = false;
-        if (found || intervalElapsed) pollInterval.recordPoll(found);
-        isolatedRunsWaiting = head.isolatedRunsWaiting();
-        // Scan before these runs become due: while the node works through them, it rarely polls.
-        lanesMayBeHidden = head.seenUntil().isBefore(head.now().plus(scaledPollInterval()));
-        if (lanesMayBeHidden && scanCursor == null && scans.isDue()) scan();
+    /** Compares the rows that this node owns with the attempts it holds, soon. */
+    public void reconcileSoon() {
+        reconciler.request();
+        loop.wake();
     }
 
-    /**
-     * Executes one part of a scan. A claim follows each part: the claim waits for one part only, and the lanes seen
-     * first are not emptied before the others are seen. All parts together also find what a full poll finds.
-     */
-    private void scan() {
-        long start = System.nanoTime();
-        LaneStore.ScanPart scanPart = lanes.scan(scanCursor, SCAN_STEPS);
-        laneDueTimes.recordDue(claimExecutor.filterKnownHandlers(scanPart.found()));
-        scanCursor = scanPart.next();
-        long nanos = System.nanoTime() - start;
-        scanNanos += nanos;
-        if (scanCursor != null) return;
-        scans.recordCost(scanNanos);
-        fullPolls.recordCost(scanNanos);
-        scanNanos = 0;
+    /** Hands back all rows that this node owns, so that nothing is left to rescue after it stops. */
+    public void handBackAll() {
+        reconciler.handBackAll();
+    }
+
+    @Override
+    public void runRound() throws InterruptedException {
+        reconcileIfDue();
+        boolean claims = claiming && mayClaim.getAsBoolean();
+        if (isolatedGroups.isActive(claims)) {
+            loop.sleep(ISOLATION_CHECK_NANOS);
+            return;
+        }
+        int claimSize = claims ? pacing.claimSize() : 0;
+        if (claims && claimNewLanes(claimSize)) return;
+        if (claimSize == 0) {
+            if (!pacing.isHintPending() || !claims)
+                loop.sleep(Math.min(queueReader.interval().toNanos(), backlogBroadcaster.sendPending()));
+            return;
+        }
+        // Also under a backlog: only a poll finds isolated runs and lanes without hints.
+        queueReader.pollIfIntervalElapsed();
+        if (claimIsolatedGroup()) return;
+        queueReader.continueScan();
+        if (pacing.gatherNanos() <= 0 && claimDue(claimSize)) return;
+        if (!queueReader.pollIfDue()) loop.sleep(nanosUntilWork());
+    }
+
+    /** Runs of a small claim beside a large one are not held here until the small claim is answered. */
+    private void reconcileIfDue() {
+        if (!reconciler.isDue() || !claimExecutor.allClaimsAnswered()) return;
+        reconciler.reconcile();
+        // The nodes that have these handlers may have stopped.
+        claimExecutor.forgetUnknownHandlers();
+    }
+
+    private boolean claimIsolatedGroup() {
+        if (!queueReader.isolatedRunsWaiting() || isolatedGroups.pauseNanos() > 0) return false;
+        boolean hasOrdinaryRuns = node.activeAttempts().size() > 0
+                || !laneDueTimes.nextReady().isAfter(node.clock().now());
+        queueReader.isolatedRunsWaiting(isolatedGroups.claim(hasOrdinaryRuns));
+        return queueReader.isolatedRunsWaiting();
+    }
+
+    /** Claims new work of lanes without backlog, even while a backlog fills the slots. */
+    private boolean claimNewLanes(int claimSize) {
+        int size = pacing.takeNewLaneTurn(claimSize);
+        if (size == 0) return false;
+        Instant now = node.clock().now();
+        long sent = System.nanoTime();
+        if (!claim(laneDueTimes.takeNewLaneClaims(size, now), true, now)) return false;
+        pacing.recordNewLaneClaim(sent);
+        return true;
+    }
+
+    /** Claims from the lanes that are due. Returns false if no lane is due. */
+    private boolean claimDue(int claimSize) {
+        Instant now = node.clock().now();
+        return claim(laneDueTimes.takeLaneClaims(claimSize, now), false, now);
+    }
+
+    private boolean claim(List<ClaimRequest.LaneClaim> laneClaims, boolean ahead, Instant now) {
+        if (laneClaims.isEmpty()) return false;
+        long sent = System.nanoTime();
+        ClaimExecutor.ClaimSummary summary = claimExecutor.claim(laneClaims, ahead, now);
+        pacing.recordClaim(sent, summary.exhausted() && summary.claimedCount() > 0);
+        queueReader.recordClaim(summary.claimedCount() > 0, summary.exhausted());
+        return true;
+    }
+
+    private long nanosUntilWork() {
+        long untilPoll = queueReader.nanosUntilPoll();
+        if (queueReader.isolatedRunsWaiting())
+            untilPoll = Math.min(untilPoll, Math.max(0, isolatedGroups.pauseNanos()));
+        // Wake slightly late: a claim before the database clock reaches the instant finds nothing.
+        long untilReady = node.clock().nanosUntil(laneDueTimes.nextReady()) + 200_000L;
+        return Math.min(
+                Math.min(untilPoll, backlogBroadcaster.sendPending()),
+                Math.max(untilReady, Math.max(pacing.gatherNanos(), 0)));
     }
 
     /** Returns how often this node polled. */
     public long polls() {
-        return polls.sum();
+        return queueReader.polls();
     }
 
     /** Returns the total time of all polls. */
     public Duration pollTime() {
-        return Duration.ofNanos(pollNanos.sum());
+        return queueReader.pollTime();
     }
 
     /**
@@ -332,71 +211,7 @@ public final class Claimer extends Loop {
      */
     @Override
     public void onFailure(Throwable failure) {
-        fullPollRequested = true;
-        lastReconcile = overdueReconcileTime();
-    }
-
-    /** Compares the rows that this node owns with the attempts it holds, soon. */
-    public void reconcileSoon() {
-        lastReconcile = overdueReconcileTime();
-        wake();
-    }
-
-    private static long overdueReconcileTime() {
-        return System.nanoTime() - RECONCILE_NANOS - 1;
-    }
-
-    /**
-     * Hands back rows that this node owns in the database but does not hold: runs of unanswered claims. If this fails,
-     * claims continue and it is repeated later.
-     */
-    private void reconcile() {
-        lastReconcile = System.nanoTime();
-        try {
-            UUID owner = node.id();
-            boolean all = handBackAll(
-                    owner,
-                    row -> node.activeAttempts()
-                            .find(row.run())
-                            .filter(one -> one.owner().equals(owner)
-                                    && ActiveAttempts.toOwnedRun(one).equals(row))
-                            .isEmpty(),
-                    false);
-            // The nodes that have these handlers may have stopped.
-            claimExecutor.forgetUnknownHandlers();
-            if (all) reconcileRetryNanos = FIRST_RECONCILE_RETRY_NANOS;
-            else scheduleReconcileRetry();
-        } catch (RuntimeException failure) {
-            log.warn("reconciliation of owned runs failed; will retry", failure);
-            scheduleReconcileRetry();
-        }
-    }
-
-    private void scheduleReconcileRetry() {
-        lastReconcile = System.nanoTime() - RECONCILE_NANOS + reconcileRetryNanos;
-        reconcileRetryNanos = Math.min(2 * reconcileRetryNanos, RECONCILE_NANOS);
-    }
-
-    /** Hands back all rows that this node owns, so that nothing is left to rescue after it stops. */
-    public void handBackAll() {
-        handBackAll(node.id(), row -> true, true);
-    }
-
-    /**
-     * Hands back the selected rows. Returns false if other transactions have locked some of them. Runs that are unknown
-     * to this node were never started.
-     */
-    private boolean handBackAll(UUID owner, Predicate<OwnedRun> which, boolean wait) {
-        Set<ActiveAttempt> unconfirmed = node.activeAttempts().unconfirmed();
-        Set<Long> claimRecords = runs.claimRecords(owner);
-        List<OwnedRun> rows = runs.ownedRuns(owner).stream().filter(which).toList();
-        // Most of these ended between the two queries; the fence excludes them.
-        int handedBack = runs.handBackRows(owner, rows, node.activeAttempts().startedRuns(), wait);
-        if (handedBack > 0) log.warn("runs released that were claimed without an answer runs={}", handedBack);
-        // Locked rows are still owned by this node. Their claim records stay until a later reconciliation hands them
-        // back.
-        if (handedBack < rows.size() && !Collections.disjoint(runs.ownedRuns(owner), Set.copyOf(rows))) return false;
-        node.activeAttempts().markReconciled(owner, claimRecords, unconfirmed);
-        return true;
+        queueReader.requestFullPoll();
+        reconciler.request();
     }
 }

@@ -198,7 +198,7 @@ public final class LaneDueTimes {
     private List<ClaimRequest.LaneClaim> share(
             int total, Map<String, Map<Lane, Map<Priority, DueEntry>>> due, Instant now) {
         List<ClaimRequest.LaneClaim> laneClaims = new ArrayList<>();
-        ClaimSizer.divideEqually(total, due.keySet()).forEach((project, part) -> {
+        ClaimPacing.divideEqually(total, due.keySet()).forEach((project, part) -> {
             divideAmongLanes(requireNonNull(due.get(project)), part, now, laneClaims);
             turns.moveBehindOthers(project);
         });
@@ -250,7 +250,7 @@ public final class LaneDueTimes {
      * turns: a lane that got less than its weight stays first and gets the rest of its turn before other lanes.
      */
     private Map<Lane, Integer> divideByWeight(int total, Set<Lane> due) {
-        if (weights.isEmpty()) return ClaimSizer.divideEqually(total, due);
+        if (weights.isEmpty()) return ClaimPacing.divideEqually(total, due);
         Map<Lane, Integer> parts = new LinkedHashMap<>();
         int rounds = Math.max(1, total / due.stream().mapToInt(this::weight).sum());
         int left = total;

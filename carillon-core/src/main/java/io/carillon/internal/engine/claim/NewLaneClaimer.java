@@ -10,26 +10,26 @@ import java.util.List;
  * Claims new work of other lanes while the claimer waits for the answer to a large claim. It makes one small claim at a
  * time, on its own connection. While no large claim is being executed, it sleeps.
  */
-public final class NewLaneClaimer extends Loop {
+final class NewLaneClaimer implements Loop.Task {
+    private final Loop loop = new Loop("claim-new", true, this);
     private final ClaimExecutor claimExecutor;
     private final LaneDueTimes laneDueTimes;
     private final Node node;
-    private final ClaimSizer claimSizer;
+    private final ClaimPacing claimPacing;
     private final Runnable onUnanswered;
     private volatile boolean hintPending;
 
     /** {@code onUnanswered} runs when a claim fails, because a claim that failed may have committed. */
-    public NewLaneClaimer(
+    NewLaneClaimer(
             ClaimExecutor claimExecutor,
             LaneDueTimes laneDueTimes,
             Node node,
-            ClaimSizer claimSizer,
+            ClaimPacing claimPacing,
             Runnable onUnanswered) {
-        super("claim-new", true);
         this.claimExecutor = claimExecutor;
         this.laneDueTimes = laneDueTimes;
         this.node = node;
-        this.claimSizer = claimSizer;
+        this.claimPacing = claimPacing;
         this.onUnanswered = onUnanswered;
     }
 
@@ -37,20 +37,25 @@ public final class NewLaneClaimer extends Loop {
      * Reports that a lane without backlog has new work. If no large claim is being executed, does nothing: the claimer
      * takes the work then.
      */
-    public void hintNewWork() {
+    void hintNewWork() {
         if (!claimExecutor.largeClaimActive()) return;
         hintPending = true;
-        wake();
+        loop.wake();
+    }
+
+    /** Returns the thread that repeats this task. */
+    Loop loop() {
+        return loop;
     }
 
     @Override
     public void runRound() throws InterruptedException {
         if (!hintPending) {
-            sleep(10_000_000_000L);
+            loop.sleep(10_000_000_000L);
             return;
         }
         hintPending = false;
-        int size = claimSizer.newLaneClaimSize();
+        int size = claimPacing.newLaneClaimSize();
         if (size == 0) return;
         Instant now = node.clock().now();
         List<ClaimRequest.LaneClaim> laneClaims = laneDueTimes.takeNewLaneClaims(size, now);

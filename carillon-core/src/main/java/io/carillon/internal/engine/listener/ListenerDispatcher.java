@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
  * notifications wait, further ones are dropped, and the log reports how many. Log lines are written immediately, and
  * non-blocking listeners are called immediately.
  */
-public final class ListenerDispatcher extends Loop implements AttemptListener {
+public final class ListenerDispatcher implements Loop.Task, AttemptListener {
     private static final Logger log = LoggerFactory.getLogger(ListenerDispatcher.class);
+    private final Loop loop = new Loop("listeners", true, this);
     private static final int MAX_WAITING = 100_000;
 
     private final Listeners.ListenerPair blocking;
@@ -29,7 +30,6 @@ public final class ListenerDispatcher extends Loop implements AttemptListener {
     private final AtomicLong droppedCount = new AtomicLong();
 
     public ListenerDispatcher(Listeners listeners) {
-        super("listeners", true);
         this.blocking = listeners.blocking();
         this.nonBlocking = listeners.nonBlocking();
         this.hasRunListener = listeners.hasRunListener();
@@ -73,12 +73,17 @@ public final class ListenerDispatcher extends Loop implements AttemptListener {
             return;
         }
         notifications.add(one);
-        if (before == 0) wake();
+        if (before == 0) loop.wake();
     }
 
     /** Returns whether all notifications were delivered. */
     public boolean isIdle() {
         return waiting.get() == 0;
+    }
+
+    /** Returns the thread that repeats this task. */
+    public Loop loop() {
+        return loop;
     }
 
     @Override
@@ -89,6 +94,6 @@ public final class ListenerDispatcher extends Loop implements AttemptListener {
         }
         long lost = droppedCount.getAndSet(0);
         if (lost > 0) log.warn("listeners are too slow; events dropped events={}", lost);
-        sleep(1_000_000_000L);
+        loop.sleep(1_000_000_000L);
     }
 }

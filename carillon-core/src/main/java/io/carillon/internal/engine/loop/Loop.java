@@ -10,16 +10,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that repeats one task and survives every failure: exceptions, errors, and restarts of the database. The loop
- * counts failures, logs the first failure of a streak as a warning, and pauses longer after each failure.
+ * A thread that repeats a {@link Task} and survives every failure: exceptions, errors, and restarts of the database.
+ * The loop counts failures, logs the first failure of a streak as a warning, and pauses longer after each failure.
  */
-public abstract class Loop implements AutoCloseable {
+public final class Loop implements AutoCloseable {
+    /** What a loop repeats. The task that a loop was created for keeps the loop, to sleep on it and to be woken. */
+    @FunctionalInterface
+    public interface Task {
+        /** Runs one round. A round waits only by {@link Loop#sleep}, so that the loop can be woken and stopped. */
+        void runRound() throws Exception;
+
+        /** Cleans up after a round that failed, to discard state that the round left behind. */
+        default void onFailure(Throwable failure) {}
+
+        /** Runs on the thread of the loop before it ends. */
+        default void onEnd() {}
+    }
+
     private static final long FIRST_PAUSE = 50_000_000L;
     private static final long MAX_PAUSE = 2_000_000_000L;
 
-    private final Logger log = LoggerFactory.getLogger(getClass());
+    private final Logger log;
     private final String name;
     private final boolean daemon;
+    private final Task task;
     private final WakeableSleep wakeableSleep = new WakeableSleep();
     private final AtomicLong rounds = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
@@ -27,15 +41,15 @@ public abstract class Loop implements AutoCloseable {
     private volatile boolean failing;
     private volatile @Nullable Thread thread;
 
-    public Loop(String name, boolean daemon) {
+    /** The name is part of the thread's name. Log lines appear under the class of the task. */
+    public Loop(String name, boolean daemon, Task task) {
         this.name = name;
         this.daemon = daemon;
+        this.task = task;
+        this.log = LoggerFactory.getLogger(task.getClass());
     }
 
-    /** Runs one round. A round waits only by {@link #sleep}, so that the loop can be woken and stopped. */
-    public abstract void runRound() throws Exception;
-
-    public final void start() {
+    public void start() {
         Thread started = Threads.loop(name, daemon, this::runUntilClosed);
         thread = started;
         started.start();
@@ -45,7 +59,7 @@ public abstract class Loop implements AutoCloseable {
         long pause = FIRST_PAUSE;
         while (open) {
             try {
-                runRound();
+                task.runRound();
                 rounds.incrementAndGet();
                 if (failing) log.info("loop recovered loop={}", name);
                 failing = false;
@@ -67,57 +81,54 @@ public abstract class Loop implements AutoCloseable {
     private void runUntilClosed() {
         run();
         try {
-            onEnd();
+            task.onEnd();
         } catch (Throwable failure) {
             log.warn("cleanup at the end of a loop failed loop={}", name, failure);
         }
     }
 
-    /** Calls {@link #onFailure}. An exception there must not end the loop, because nothing would start it again. */
+    /** Calls {@link Task#onFailure}. An exception there must not end the loop, because nothing would start it again. */
     private void callOnFailure(Throwable failure) {
         try {
-            onFailure(failure);
+            task.onFailure(failure);
         } catch (Throwable alsoBroken) {
             log.warn("cleanup after a failed round failed loop={}", name, alsoBroken);
         }
     }
 
-    /** Cleans up after a round that failed. A loop overrides this to discard state that the round left behind. */
-    public void onFailure(Throwable failure) {}
-
-    public final void wake() {
+    public void wake() {
         wakeableSleep.wake();
     }
 
-    public final boolean sleep(long nanos) throws InterruptedException {
+    public boolean sleep(long nanos) throws InterruptedException {
         return open && wakeableSleep.sleep(nanos);
     }
 
-    public final boolean isOpen() {
+    public boolean isOpen() {
         return open;
     }
 
-    public final String name() {
+    public String name() {
         return name;
     }
 
     /** Returns how many rounds succeeded. */
-    public final long rounds() {
+    public long rounds() {
         return rounds.get();
     }
 
     /** Returns how many rounds failed. */
-    public final long failures() {
+    public long failures() {
         return failures.get();
     }
 
     /** Returns whether the last round failed. */
-    public final boolean isFailing() {
+    public boolean isFailing() {
         return failing;
     }
 
     /** Returns whether the thread of this loop is alive. */
-    public final boolean isAlive() {
+    public boolean isAlive() {
         Thread running = thread;
         return running != null && running.isAlive();
     }
@@ -154,9 +165,6 @@ public abstract class Loop implements AutoCloseable {
     private boolean mustBeAwaited() {
         return isAlive() && thread != Thread.currentThread();
     }
-
-    /** Runs on the thread of the loop before it ends. */
-    public void onEnd() {}
 
     /**
      * A timer for queries that also read index entries of ended runs. While an old transaction keeps vacuum from

@@ -1,5 +1,5 @@
 /**
- * Threads and waiting. Start at {@link io.carillon.internal.engine.loop.Loop}: all other loops of the engine extend it.
+ * Threads and waiting. Start at {@link io.carillon.internal.engine.loop.Loop}, which repeats a task.
  */
 @NullMarked
 package io.carillon.internal.engine.loop;

@@ -25,12 +25,21 @@ public final class ClusterSize {
     private volatile Position position = new Position(0, 1);
     private volatile Runnable onShrunk = () -> {};
     private int referenceSize = 1;
+    private boolean alone;
 
     /**
      * Sets the action that runs when the cluster has shrunk by half, so that the remaining nodes must work more often.
      */
     public void onShrunk(Runnable action) {
         onShrunk = action;
+    }
+
+    /**
+     * Makes this node respond to all hints and query as often as in a small cluster, because the others stand by. Must
+     * be called before the start.
+     */
+    public void workAlone() {
+        alone = true;
     }
 
     /** Sets the live nodes that a heartbeat read. Only the heartbeat calls this. */
@@ -52,7 +61,7 @@ public final class ClusterSize {
     /** Returns whether this node responds to a hint. All nodes that know the same peers agree on the selection. */
     public boolean isSelected(int randomNumber) {
         Position now = position;
-        return now.size <= SMALL_CLUSTER || Math.floorMod(now.rank - randomNumber, now.size) < SELECTED_NODES;
+        return alone || now.size <= SMALL_CLUSTER || Math.floorMod(now.rank - randomNumber, now.size) < SELECTED_NODES;
     }
 
     /**
@@ -61,7 +70,7 @@ public final class ClusterSize {
      */
     public Duration scaledInterval(Duration interval, Duration max) {
         int size = position.size;
-        if (size <= SMALL_CLUSTER || interval.compareTo(max) >= 0) return interval;
+        if (alone || size <= SMALL_CLUSTER || interval.compareTo(max) >= 0) return interval;
         Duration longer = interval.multipliedBy(size).dividedBy(SMALL_CLUSTER);
         return longer.compareTo(max) < 0 ? longer : max;
     }

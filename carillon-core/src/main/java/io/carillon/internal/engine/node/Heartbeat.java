@@ -4,10 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.carillon.NodeConfig;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.NodeStore;
+import io.carillon.internal.value.PublicId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,17 +23,16 @@ import org.slf4j.LoggerFactory;
  * this node saw the same heartbeat counter for long enough on its own monotonic clock, while its own heartbeats
  * succeeded. So neither a stalled database nor a changed system clock makes a node declare others dead.
  */
-public final class Heartbeat extends Loop {
+public final class Heartbeat implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(Heartbeat.class);
+    private final Loop loop = new Loop("heartbeat", true, this);
 
     private final NodeStore nodes;
     private final Node node;
     private final NodeConfig config;
     private final Function<UUID, NodeRegistration> registration;
-    private final Runnable onRescueDue;
+    private final EngineEvents events;
     private final DeadNodeDetector deadNodeDetector;
-    private volatile Runnable onDeclaredDead = () -> {};
-    private volatile Runnable onOutdated = () -> {};
     private volatile long lastHeartbeat = System.nanoTime();
     private volatile boolean lastHeartbeatFailed;
 
@@ -40,31 +41,23 @@ public final class Heartbeat extends Loop {
             Node node,
             NodeConfig config,
             Function<UUID, NodeRegistration> registration,
-            Runnable onRescueDue) {
-        super("heartbeat", true);
+            EngineEvents events) {
         this.nodes = nodes;
         this.node = node;
         this.config = config;
         this.registration = registration;
-        this.onRescueDue = onRescueDue;
+        this.events = events;
         this.deadNodeDetector = new DeadNodeDetector(config);
-    }
-
-    /**
-     * Sets the action that runs when this node finds that it was declared dead, before it restarts with a new node id.
-     */
-    public void onDeclaredDead(Runnable action) {
-        onDeclaredDead = action;
-    }
-
-    /** Sets the action that runs with each heartbeat after a newer version has changed the schema. */
-    public void onOutdated(Runnable action) {
-        onOutdated = action;
     }
 
     public void register() {
         nodes.register(registration.apply(node.id()));
         lastHeartbeat = System.nanoTime();
+    }
+
+    /** Returns the thread that repeats this task. */
+    public Loop loop() {
+        return loop;
     }
 
     @Override
@@ -83,13 +76,13 @@ public final class Heartbeat extends Loop {
                     .find(request.run())
                     .ifPresent(
                             activeAttempt -> activeAttempt.stop(ActiveAttempt.StopCause.CANCELLED, request.reason()));
-        if (result.outdated()) onOutdated.run();
+        if (result.outdated()) events.onSchemaChanged();
         boolean anyDeclaredDead = declareSilentPeersDead(result.peers());
-        if (anyDeclaredDead || result.rescueDue()) onRescueDue.run();
+        if (anyDeclaredDead || result.rescueDue()) events.onRescueDue();
         // Several heartbeats still fit before another node could declare this one dead.
         Duration interval = config.heartbeatInterval();
         Duration maxInterval = interval.multipliedBy(3).dividedBy(2);
-        sleep(node.clusterSize().scaledInterval(interval, maxInterval).toNanos());
+        loop.sleep(node.clusterSize().scaledInterval(interval, maxInterval).toNanos());
     }
 
     private HeartbeatResult sendHeartbeat(UUID nodeId) {
@@ -112,8 +105,10 @@ public final class Heartbeat extends Loop {
     }
 
     private void restartWithNewId(UUID old) {
-        log.error("this node was declared dead; attempts abandoned, restarting with a new node id node={}", old);
-        onDeclaredDead.run();
+        log.error(
+                "this node was declared dead; attempts abandoned, restarting with a new node id node={}",
+                PublicId.ofNode(old));
+        events.onDeclaredDead();
         if (node.renewId(old)) register();
     }
 
@@ -121,9 +116,9 @@ public final class Heartbeat extends Loop {
         boolean anyDeclaredDead = false;
         for (UUID peer : deadNodeDetector.findSilentPeers(peers, System.nanoTime())) {
             String why = "no heartbeat for %d s, declared dead by node %s"
-                    .formatted(config.deadAfter().toSeconds(), node.id());
+                    .formatted(config.deadAfter().toSeconds(), PublicId.ofNode(node.id()));
             if (nodes.declareDead(peer, requireNonNull(peers.get(peer)), why)) {
-                log.warn("node declared dead node={} reason={}", peer, why);
+                log.warn("node declared dead node={} reason={}", PublicId.ofNode(peer), why);
                 anyDeclaredDead = true;
             }
         }
@@ -144,7 +139,7 @@ public final class Heartbeat extends Loop {
     /** Retires this node id. If the database is unreachable, other nodes will declare the node dead instead. */
     public void retire() {
         if (lastHeartbeatFailed || isDatabaseUnreachable())
-            log.warn("database unreachable; node not retired node={}", node.id());
+            log.warn("database unreachable; node not retired node={}", PublicId.ofNode(node.id()));
         else nodes.retire(node.id());
     }
 

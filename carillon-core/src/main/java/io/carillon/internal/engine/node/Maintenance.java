@@ -16,16 +16,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Creates partitions ahead of time and keeps tables small. Every node does this; each step is idempotent. */
-public final class Maintenance extends Loop {
+public final class Maintenance implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
+    private final Loop loop = new Loop("maintenance", true, this);
     private static final int DAYS_AHEAD = 7;
     private static final Duration INTERVAL = Duration.ofMinutes(10);
     private static final Duration DEAD_NODE_RETENTION = Duration.ofHours(1);
+    private static final Duration MINUTES_RETENTION = Duration.ofDays(2);
+    private static final Duration HOURS_RETENTION = Duration.ofDays(90);
     /**
      * The number of ended runs that triggers a vacuum by this node. Autovacuum checks a table only once a minute; by
      * then a queue with tens of thousands of runs per second has outgrown the cache.
      */
-    private static final int MIN_DEAD_ROWS = 100_000;
+    private static final int MIN_DEAD_ROWS = 20_000;
 
     private static final long VACUUM_CHECK_NANOS = Duration.ofSeconds(5).toNanos();
 
@@ -39,10 +42,14 @@ public final class Maintenance extends Loop {
 
     /** {@code endedCount} returns how many attempts this node has ended. */
     public Maintenance(MaintenanceStore store, NodeConfig config, LongSupplier endedCount) {
-        super("maintenance", true);
         this.store = store;
         this.config = config;
         this.endedCount = endedCount;
+    }
+
+    /** Returns the thread that repeats this task. */
+    public Loop loop() {
+        return loop;
     }
 
     @Override
@@ -60,8 +67,8 @@ public final class Maintenance extends Loop {
 
     private void sleepAndVacuum(long nanos) throws InterruptedException {
         long until = System.nanoTime() + nanos;
-        for (long left = nanos; left > 0 && isOpen(); left = until - System.nanoTime()) {
-            if (sleep(Math.min(left, VACUUM_CHECK_NANOS))) return;
+        for (long left = nanos; left > 0 && loop.isOpen(); left = until - System.nanoTime()) {
+            if (loop.sleep(Math.min(left, VACUUM_CHECK_NANOS))) return;
             vacuumIfNeeded();
         }
     }
@@ -102,7 +109,9 @@ public final class Maintenance extends Loop {
                 () -> logCount("partitions created", store.ensurePartitions(DAYS_AHEAD)),
                 store::reservePages,
                 () -> logCount("partitions dropped", store.dropHistory(config.historyRetention())),
-                () -> logCount("rows purged", store.purge(config.deadRunRetention(), DEAD_NODE_RETENTION)));
+                () -> logCount("event partitions dropped", store.dropEvents(config.eventRetention())),
+                () -> logCount("rows purged", store.purge(config.deadRunRetention(), DEAD_NODE_RETENTION)),
+                () -> logCount("statistics removed", store.maintainStats(MINUTES_RETENTION, HOURS_RETENTION)));
         runAll(steps.iterator());
     }
 
@@ -121,7 +130,8 @@ public final class Maintenance extends Loop {
      * use it. Then the node stops claiming and planning. Running attempts continue, and the operator restarts the
      * process with the newer version. This runs on its own thread because stopping may take long.
      */
-    public static final class SchemaWatch extends Loop {
+    public static final class SchemaWatch implements Loop.Task {
+        private final Loop loop = new Loop("schema", true, this);
         private static final long LONG_NANOS = Duration.ofDays(1).toNanos();
 
         private final Supplier<Optional<String>> outdated;
@@ -130,7 +140,6 @@ public final class Maintenance extends Loop {
         private boolean stopped;
 
         public SchemaWatch(Supplier<Optional<String>> outdated, Runnable stop) {
-            super("schema", true);
             this.outdated = outdated;
             this.stop = stop;
         }
@@ -138,13 +147,18 @@ public final class Maintenance extends Loop {
         /** Requests a check because a heartbeat reported a schema change. */
         public void requestCheck() {
             checkRequested = true;
-            wake();
+            loop.wake();
+        }
+
+        /** Returns the thread that repeats this task. */
+        public Loop loop() {
+            return loop;
         }
 
         @Override
         public void runRound() throws InterruptedException {
-            if (!checkRequested || stopped) sleep(LONG_NANOS);
-            if (!checkRequested || stopped || !isOpen()) return;
+            if (!checkRequested || stopped) loop.sleep(LONG_NANOS);
+            if (!checkRequested || stopped || !loop.isOpen()) return;
             checkRequested = false;
             outdated.get().ifPresent(why -> {
                 stopped = true;

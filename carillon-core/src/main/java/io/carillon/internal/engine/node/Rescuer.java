@@ -1,5 +1,6 @@
 package io.carillon.internal.engine.node;
 
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeStore;
@@ -14,8 +15,9 @@ import org.slf4j.LoggerFactory;
  * node short. It has its own thread: a rescue may wait for a connection or take long, and a delayed heartbeat would
  * make other nodes declare this one dead.
  */
-public final class Rescuer extends Loop {
+public final class Rescuer implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(Rescuer.class);
+    private final Loop loop = new Loop("rescue", true, this);
     private static final int CRASH_LIMIT = 3;
 
     private static final long RECORD_UPDATE_NANOS = 2_000_000_000L;
@@ -23,19 +25,15 @@ public final class Rescuer extends Loop {
     private final NodeStore nodes;
     private final RunStore runs;
     private final Node node;
-    private final Runnable onRescued;
-    private final Runnable onReleased;
+    private final EngineEvents events;
     private volatile boolean rescueRequested;
     private volatile RescueResult total = new RescueResult(0, 0, 0);
 
-    /** {@code onRescued} runs after each rescue, {@code onReleased} after each rescue that released runs. */
-    public Rescuer(Storage storage, Node node, Runnable onRescued, Runnable onReleased) {
-        super("rescue", true);
+    public Rescuer(Storage storage, Node node, EngineEvents events) {
         this.nodes = storage.nodes();
         this.runs = storage.runs();
         this.node = node;
-        this.onRescued = onRescued;
-        this.onReleased = onReleased;
+        this.events = events;
     }
 
     /** Returns the total of all rescues of this node. */
@@ -46,14 +44,19 @@ public final class Rescuer extends Loop {
     /** Requests a rescue. */
     public void requestRescue() {
         rescueRequested = true;
-        wake();
+        loop.wake();
+    }
+
+    /** Returns the thread that repeats this task. */
+    public Loop loop() {
+        return loop;
     }
 
     @Override
     public void runRound() throws InterruptedException {
         if (rescueRequested) rescue();
         updateClaimRecords();
-        if (!rescueRequested) sleep(RECORD_UPDATE_NANOS);
+        if (!rescueRequested) loop.sleep(RECORD_UPDATE_NANOS);
     }
 
     private void rescue() {
@@ -66,8 +69,7 @@ public final class Rescuer extends Loop {
                     result.nodes(),
                     result.released(),
                     result.quarantined());
-        onRescued.run();
-        if (result.rescuedAny()) onReleased.run();
+        events.onRescued(result.rescuedAny());
     }
 
     private RescueResult countedRescue() {

@@ -15,8 +15,9 @@ import org.slf4j.LoggerFactory;
  * ping does not arrive, it opens a new connection. Until then the node finds work by polling, so that a lost signal
  * costs only latency.
  */
-final class NotifyReceiver extends Loop {
+final class NotifyReceiver implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(NotifyReceiver.class);
+    private final Loop loop = new Loop("listen", true, this);
     private static final Duration MAX_WAIT = Duration.ofMillis(500);
     /**
      * Together with {@link #PING_TIMEOUT_NANOS} less than 10 s: the longest time a dead connection stays undetected.
@@ -54,7 +55,6 @@ final class NotifyReceiver extends Loop {
             WakeupSender wakeupSender,
             String senderId,
             Runnable onOpen) {
-        super("listen", true);
         this.channel = channel;
         this.onSignal = onSignal;
         this.wakeupSender = wakeupSender;
@@ -72,13 +72,18 @@ final class NotifyReceiver extends Loop {
         return listening;
     }
 
+    /** Returns the thread that repeats this task. */
+    Loop loop() {
+        return loop;
+    }
+
     @Override
     public void runRound() throws InterruptedException {
         WakeChannel.Subscription open = subscription;
         if (open == null) {
             long left = reconnectAt - System.nanoTime();
             if (left > 0) {
-                sleep(left);
+                loop.sleep(left);
                 return;
             }
             open = channel.listen().orElse(null);

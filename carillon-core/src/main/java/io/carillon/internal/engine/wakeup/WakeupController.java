@@ -76,12 +76,12 @@ public final class WakeupController {
 
     public List<Loop> loops() {
         NotifyReceiver open = receiver;
-        return open == null ? List.of(wakeupSender) : List.of(wakeupSender, open);
+        return open == null ? List.of(wakeupSender.loop()) : List.of(wakeupSender.loop(), open.loop());
     }
 
     public synchronized void start(WakeupHandlers handlers) {
         this.handlers = handlers;
-        wakeupSender.start();
+        wakeupSender.loop().start();
         startReceiving();
     }
 
@@ -112,7 +112,7 @@ public final class WakeupController {
                     new NotifyReceiver(channel, handlers.onSignal(), wakeupSender, senderId, handlers.pollAll());
             opened.onListeningChanged(this::applyPollBounds);
             receiver = opened;
-            opened.start();
+            opened.loop().start();
         }
     }
 
@@ -120,7 +120,7 @@ public final class WakeupController {
     public synchronized void stopReceiving(BoundedWait boundedWait) {
         NotifyReceiver open = receiver;
         receiver = null;
-        if (open != null) Loop.stopAll(List.of(open), boundedWait);
+        if (open != null) Loop.stopAll(List.of(open.loop()), boundedWait);
         AutoCloseable subscribed = subscription;
         subscription = null;
         if (subscribed == null) return;

@@ -15,7 +15,8 @@ import java.util.function.Consumer;
  * Notifies other nodes of new work after it was committed. The first signal is sent immediately, then one message for
  * all signals that collect within 5 ms. A NOTIFY in each writing transaction would take a lock that every commit needs.
  */
-public final class WakeupSender extends Loop {
+public final class WakeupSender implements Loop.Task {
+    private final Loop loop = new Loop("wakeup-send", true, this);
     private static final long COALESCE_NANOS = 5_000_000L;
 
     private final String senderId;
@@ -24,7 +25,6 @@ public final class WakeupSender extends Loop {
     private final List<Signal> otherSignals = new ArrayList<>();
 
     WakeupSender(String senderId, Consumer<List<Signal>> send) {
-        super("wakeup-send", true);
         this.senderId = senderId;
         this.send = send;
     }
@@ -36,14 +36,19 @@ public final class WakeupSender extends Loop {
             idle = earliestReady.isEmpty() && otherSignals.isEmpty();
             earliestReady.merge(lane, readyAt, (a, b) -> a.isBefore(b) ? a : b);
         }
-        if (idle) wake();
+        if (idle) loop.wake();
     }
 
     public void sendSignal(Signal signal) {
         synchronized (earliestReady) {
             otherSignals.add(signal);
         }
-        wake();
+        loop.wake();
+    }
+
+    /** Returns the thread that repeats this task. */
+    public Loop loop() {
+        return loop;
     }
 
     @Override
@@ -57,10 +62,10 @@ public final class WakeupSender extends Loop {
             earliestReady.clear();
         }
         if (signals.isEmpty()) {
-            sleep(10_000_000_000L);
+            loop.sleep(10_000_000_000L);
             return;
         }
         send.accept(signals);
-        sleep(COALESCE_NANOS);
+        loop.sleep(COALESCE_NANOS);
     }
 }

@@ -8,6 +8,7 @@ import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.internal.value.ControlCharacters;
@@ -79,6 +80,34 @@ public final class AttemptEndings {
                     .with("payload_codec", "CASE WHEN e.keep_payload THEN ended.codec END")
                     .from("ended" + JOIN_ENDED);
 
+    // Ticks that publish an event: the ends and the events of a group are one statement. If a new epoch must begin
+    // first, nothing is written, and the runs are tried again.
+    static final String PUBLISH = ENDED_ROWS
+            + ":resultCodecs::text[], :results::bytea[], :keepPayloads::bool[]) " + ENDED_COLUMNS
+            + "result_codec, result, keep_payload)),"
+            + " ended AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT r.*, x.xid AS publisher"
+            + " FROM (SELECT carillon.event_xid() AS xid OFFSET 0) x CROSS JOIN LATERAL carillon.end_attempts(:owner,"
+            + " CASE WHEN x.xid IS NULL THEN '{}' ELSE :projects::text[] END, :ids::uuid[], :attempts::int[], "
+            + ":wait) r),"
+            + """
+            published AS (
+              INSERT INTO carillon.event_store (project, id, day, xid, topic, type, key, codec, data, schedule,
+                planned_at)
+              SELECT ended.project, n.id, carillon.day_of_id(n.id), ended.publisher, p.event ->> 'topic',
+                     p.event ->> 'type', p.event ->> 'key', p.event ->> 'codec',
+                     decode(p.event ->> 'data', 'base64'), p.event ->> 'schedule', ended.planned_at
+                FROM ended
+                CROSS JOIN LATERAL (SELECT convert_from(ended.payload, 'UTF8')::jsonb AS event OFFSET 0) p
+                CROSS JOIN LATERAL (SELECT carillon.id_now(ended.id) AS id OFFSET 0) n
+               ORDER BY ended.planned_at, ended.id
+              RETURNING 1),
+            notifications AS (
+              SELECT pg_notify('carillon', 'events ' || mod(pg_current_xact_id()::text::bigint, 100000))
+               WHERE EXISTS (SELECT 1 FROM published))
+            """
+            + historyWithLog("'succeeded'")
+                    .from("ended" + JOIN_ENDED + " CROSS JOIN (SELECT count(*) FROM notifications) n");
+
     // The hot path: most runs have no log and no result, and their row is where the claim left it. No lock precedes the
     // write, so the write itself checks the fence, as a hashed lookup (IS TRUE keeps PostgreSQL from turning it into a
     // join). The row locations are a subquery; otherwise PostgreSQL would plan the statement again for each run that
@@ -94,7 +123,7 @@ public final class AttemptEndings {
                  AND ((r.project, r.id, r.attempt) IN (SELECT project, id, attempt FROM e)) IS TRUE
               RETURNING r.project, r.id, r.day, r.queue, r.priority, r.node_deaths, r.crashes, r.attempt, r.failures,
                         r.due_at, r.planned_at, r.created_at, r.schedule_id, r.parent_id, r.owner, r.origin, r.target,
-                        r.target_name, r.key, r.headers)
+                        r.target_name, r.key, r.headers, r.policy)
             """ + SUCCEEDED.from("ended FULL" + JOIN_ENDED + " WHERE coalesce(ended.attempt, 0) > 0");
 
     static final String CANCEL = ENDED_ROWS
@@ -184,11 +213,13 @@ public final class AttemptEndings {
     private final Database database;
     private final Partitions partitions;
     private final CancelRequests cancelRequests;
+    private final EndedRows endedRows;
 
-    public AttemptEndings(Database database, Partitions partitions, CancelRequests cancels) {
+    public AttemptEndings(Database database, Partitions partitions, CancelRequests cancels, EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
         this.cancelRequests = cancels;
+        this.endedRows = endedRows;
     }
 
     public List<WriteResult> apply(UUID owner, List<EndedAttempt> ended) {
@@ -342,6 +373,7 @@ public final class AttemptEndings {
     private boolean end(AttemptRows.OpenAttempt open, EndedAttempt endedAttempt, boolean wait) {
         EndingKind kind = EndingKind.of(endedAttempt).byKey();
         boolean written = new EndingBatch(open.owner(), wait).writeInHalves(kind, List.of(endedAttempt)) == 1;
+        if (written) endedRows.count(database, endedAttempt);
         if (written && kind == EndingKind.RETRY) cancelRequests.endReleasedRuns();
         return written;
     }

@@ -5,6 +5,7 @@ import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.PolicyText;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
@@ -26,16 +27,18 @@ import org.jspecify.annotations.Nullable;
 
 /** The parameters of claims and endings, and the reading of attempts from rows. */
 public final class AttemptRows {
-    /** The attempts of a run that did not end it. */
+    /** The last attempts of a run that did not end it. A run may have thousands, each with a log and a response. */
     public static final String EARLIER_ATTEMPTS = """
-            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM retry_delay) AS retry_delay,
-              log, delivery
-              FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
+            SELECT * FROM (
+              SELECT attempt, owner, started_at, ended_at, outcome, error,
+                extract(epoch FROM retry_delay) AS retry_delay, log, delivery
+                FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt DESC LIMIT 200) last
+             ORDER BY attempt
             """;
 
     static final String COLUMNS = """
             ctid, project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, ready_at, planned_at,
-            schedule_id, origin, target, target_name, codec, payload, headers, gate_key
+            schedule_id, origin, target, target_name, codec, payload, headers, gate_key, policy
             """;
 
     // The runs in claim records that their node still owns. A claim record without such a run gives one row without a
@@ -136,6 +139,7 @@ public final class AttemptRows {
         UUID schedule = row.maybeUuid("schedule_id");
         String trace = row.maybeText("headers");
         String gate = row.maybeText("gate_key");
+        String policy = row.maybeText("policy");
         return new Attempt(
                 runId(row, "id"),
                 row.integer("attempt"),
@@ -146,9 +150,9 @@ public final class AttemptRows {
                 new Payload(row.bytes("payload"), row.text("codec")),
                 new Attempt.Times(row.maybeInstant("planned_at"), row.instant("due_at")),
                 new Attempt.Counts(row.integer("failures"), row.integer("node_deaths"), row.integer("crashes")),
-                schedule == null && trace == null && gate == null
+                schedule == null && trace == null && gate == null && policy == null
                         ? null
-                        : new Attempt.References(schedule, trace, gate),
+                        : new Attempt.References(schedule, trace, gate, PolicyText.parse(policy)),
                 row.text("ctid"));
     }
 

@@ -1,10 +1,12 @@
 package io.carillon.internal.postgres.attempt;
 
+import io.carillon.Stats.RunStats.Count;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.partition.MaintenanceRepository;
 import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.run.RunId;
 import java.util.List;
@@ -32,7 +34,7 @@ public final class CancelRequests {
             + HistoryInsert.of("deleted", "'cancelled'")
                     .with("reason", "requests.reason")
                     .from("deleted JOIN requests ON requests.project = deleted.project"
-                            + " AND requests.run_id = deleted.id RETURNING id");
+                            + " AND requests.run_id = deleted.id RETURNING " + EndedRows.COLUMNS);
 
     private static final String REQUESTED_RUNS = "SELECT run_id FROM carillon.cancel_request ORDER BY run_id";
 
@@ -47,10 +49,12 @@ public final class CancelRequests {
 
     private final Database database;
     private final Partitions partitions;
+    private final EndedRows endedRows;
 
-    public CancelRequests(Database database, Partitions partitions) {
+    public CancelRequests(Database database, Partitions partitions, EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
+        this.endedRows = endedRows;
     }
 
     /**
@@ -91,11 +95,8 @@ public final class CancelRequests {
     }
 
     private int endReleasedRuns(boolean all, List<UUID> runs) {
-        return partitions.creatingMissing(() -> database.single(session -> session.query(END_RELEASED)
-                        .flag("allRequests", all)
-                        .uuids("runIds", runs)
-                        .list(row -> row.uuid("id")))
-                .size());
+        return partitions.creatingMissing(() -> database.single(session -> endedRows.count(
+                session, session.query(END_RELEASED).flag("allRequests", all).uuids("runIds", runs), Count.CANCELLED)));
     }
 
     /**

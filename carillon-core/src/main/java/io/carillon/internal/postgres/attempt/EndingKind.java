@@ -1,6 +1,7 @@
 package io.carillon.internal.postgres.attempt;
 
 import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.run.ScheduledEvents;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import java.sql.SQLException;
@@ -10,6 +11,7 @@ import java.util.List;
 enum EndingKind {
     SUCCEED_IN_PLACE(AttemptEndings.SUCCEED_IN_PLACE),
     SUCCEED(AttemptEndings.SUCCEED),
+    PUBLISH(AttemptEndings.PUBLISH),
     RETRY(AttemptEndings.RETRY),
     DIE(AttemptEndings.DIE),
     AWAIT(AttemptEndings.AWAIT),
@@ -29,7 +31,7 @@ enum EndingKind {
     Query bindParameters(Query query, List<EndedAttempt> group) throws SQLException {
         return switch (this) {
             case SUCCEED_IN_PLACE -> query;
-            case SUCCEED -> AttemptRows.EndingParameters.bindResults(query, group);
+            case SUCCEED, PUBLISH -> AttemptRows.EndingParameters.bindResults(query, group);
             case RETRY -> AttemptRows.EndingParameters.bindRetries(query, group);
             case AWAIT -> AttemptRows.EndingParameters.bindOpenAttempts(query, group);
             case DIE, CANCEL -> AttemptRows.EndingParameters.bindReasons(query, group);
@@ -44,6 +46,7 @@ enum EndingKind {
     static EndingKind of(EndedAttempt endedAttempt) {
         Transition transition = endedAttempt.transition();
         if (transition instanceof Transition.Complete complete) {
+            if (endedAttempt.attempt().target().equals(ScheduledEvents.TARGET)) return PUBLISH;
             boolean bare = complete.result() == null && endedAttempt.log() == null && endedAttempt.delivery() == null;
             return bare && !endedAttempt.keepPayload() && endedAttempt.attempt().rowLocation() != null
                     ? SUCCEED_IN_PLACE

@@ -80,10 +80,12 @@ public final class GateRepository implements GateStore {
             passed AS (
               UPDATE carillon.run SET\s""" + MARK_PASSED + WHERE_UNLOCKED + """
               RETURNING queue, project, gate_key)
-            SELECT queue, project, gate_key AS name FROM passed
+            SELECT DISTINCT queue, project, NULL AS name FROM passed
             UNION ALL
-            SELECT NULL, l.project, l.name FROM waiting l WHERE l.may_pass GROUP BY l.project, l.name
-            HAVING count(*) > (SELECT count(*) FROM passed p WHERE p.project = l.project AND p.gate_key = l.name)
+            SELECT NULL, project, name
+              FROM (SELECT project, name, 1 AS missing FROM waiting WHERE may_pass
+                    UNION ALL SELECT project, gate_key, -1 FROM passed) counted
+             GROUP BY project, name HAVING sum(missing) > 0
             """;
 
     // The runs that arrive within two seconds: the promoter polls every second, so it finds the rest in time.

@@ -24,22 +24,28 @@ final class LaneBreakers {
               at = excluded.at
             """;
 
-    // A breaker opens if half of at least 20 attempts in a minute failed, on all nodes together.
+    // A breaker opens if half of at least 20 attempts in a minute failed, on all nodes together. A node may not have
+    // read
+    // yet that an operator has removed the breaker.
     private static final String OPEN_BREAKERS = """
             INSERT INTO carillon.lane AS l (queue, project, breaker, breaker_until)
             SELECT n.queue, n.project, 'open', carillon.clock() + interval '30 s'
               FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
               JOIN carillon.lane_attempt_stats n ON n.queue = e.queue AND n.project = e.project
                 AND n.at > carillon.clock() - interval '1 min'
+              LEFT JOIN carillon.lane setting ON setting.queue = e.queue AND setting.project = e.project
+             WHERE setting.breaker_enabled IS DISTINCT FROM false
              GROUP BY n.queue, n.project
             HAVING sum(n.succeeded + n.failed) >= 20 AND 2 * sum(n.failed) >= sum(n.succeeded + n.failed)
             ON CONFLICT (queue, project) DO UPDATE
                SET breaker = 'open', breaker_until = excluded.breaker_until, breaker_failed_probes = 0
-             WHERE l.breaker = 'closed'
+             WHERE l.breaker = 'closed' AND l.breaker_enabled IS DISTINCT FROM false
             RETURNING queue, project, breaker_until
             """;
 
-    // Any attempt that ends while the breaker is half-open decides: it is the probe, or counts like one.
+    // Any attempt that ends while the breaker is half-open decides: it is the probe, or counts like one. A node that
+    // has
+    // not seen the breaker open reports attempts from before the opening, which say nothing about the probe.
     private static final String DECIDE_PROBES = """
             UPDATE carillon.lane l
                SET breaker = CASE WHEN e.failed > 0 THEN 'open' ELSE 'closed' END,
@@ -48,9 +54,9 @@ final class LaneBreakers {
                                              + least(interval '30 s' * (2 ^ (l.breaker_failed_probes + 1)),
                                                      interval '10 min') END,
                    breaker_failed_probes = CASE WHEN e.failed > 0 THEN least(l.breaker_failed_probes + 1, 10) ELSE 0 END
-              FROM unnest(:queues::text[], :projects::text[], :succeededCounts::int[], :failedCounts::int[])
-                AS e(queue, project, succeeded, failed)
-             WHERE l.queue = e.queue AND l.project = e.project AND l.breaker = 'half-open'
+              FROM unnest(:queues::text[], :projects::text[], :failedCounts::int[], :afterOpening::bool[])
+                AS e(queue, project, failed, after_opening)
+             WHERE l.queue = e.queue AND l.project = e.project AND l.breaker = 'half-open' AND e.after_opening
             RETURNING l.queue, l.project, l.breaker_until
             """;
 
@@ -74,9 +80,14 @@ final class LaneBreakers {
                                     (LaneOutcomes load) -> load.lane().queue())
                             .thenComparing(load -> load.lane().project()))
                     .toList();
-            bindLoads(session.query(REPORT).uuid("node", node), ordered).update();
-            List<BreakerChange> changes = new ArrayList<>(
-                    bindLoads(session.query(DECIDE_PROBES), ordered).list(LaneBreakers::readChange));
+            bindLanes(session.query(REPORT).uuid("node", node), ordered)
+                    .column("succeededCounts", "int4", ordered, LaneOutcomes::succeeded)
+                    .column("failedCounts", "int4", ordered, LaneOutcomes::failed)
+                    .update();
+            List<BreakerChange> changes = new ArrayList<>(bindLanes(session.query(DECIDE_PROBES), ordered)
+                    .column("failedCounts", "int4", ordered, LaneOutcomes::failed)
+                    .column("afterOpening", "bool", ordered, LaneOutcomes::afterOpening)
+                    .list(LaneBreakers::readChange));
             List<Lane> failing = ordered.stream()
                     .filter(load -> load.failed() > 0)
                     .map(LaneOutcomes::lane)
@@ -91,11 +102,9 @@ final class LaneBreakers {
         });
     }
 
-    private static Query bindLoads(Query query, List<LaneOutcomes> loads) throws SQLException {
+    private static Query bindLanes(Query query, List<LaneOutcomes> loads) throws SQLException {
         return query.column("queues", "text", loads, load -> load.lane().queue())
-                .column("projects", "text", loads, load -> load.lane().project())
-                .column("succeededCounts", "int4", loads, LaneOutcomes::succeeded)
-                .column("failedCounts", "int4", loads, LaneOutcomes::failed);
+                .column("projects", "text", loads, load -> load.lane().project());
     }
 
     private static BreakerChange readChange(Row row) throws SQLException {

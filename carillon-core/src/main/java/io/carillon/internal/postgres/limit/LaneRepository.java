@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ public final class LaneRepository implements LaneStore {
     // Of the runs that are not due yet only the next few matter: a node that has used them up before it polls again
     // scans the lanes. Each row that is read touches a page. Paused lanes are removed after the head was read and not
     // while it is read, because their backlog may be long. Their rows still count, so that the node scans behind them.
+    // Only the first row contains the settings: there may be thousands of them.
     private static final String QUEUE_HEAD = """
             WITH first_runs AS MATERIALIZED (SELECT * FROM carillon.queue_head(:readyFrom, 200, 100)),
             due AS (SELECT queue, project, priority, target_name, ready_at FROM first_runs WHERE due),
@@ -42,24 +44,36 @@ public final class LaneRepository implements LaneStore {
             head AS (SELECT queue, project, priority, target_name, min(ready_at) AS ready_at FROM due
               GROUP BY queue, project, priority, target_name
                      UNION SELECT * FROM upcoming)
-            SELECT t.*, lane.*
+            SELECT t.now, t.due, t.upcoming, t.last_upcoming, t.isolated, t.gated, t.run_waits,
+                   CASE WHEN lane.number IS NULL OR lane.number = 1 THEN t.limited_queues END AS limited_queues,
+                   CASE WHEN lane.number IS NULL OR lane.number = 1 THEN t.limited_projects END AS limited_projects,
+                   CASE WHEN lane.number IS NULL OR lane.number = 1 THEN t.limited_breakers END AS limited_breakers,
+                   CASE WHEN lane.number IS NULL OR lane.number = 1 THEN t.limited_flags END AS limited_flags,
+                   CASE WHEN lane.number IS NULL OR lane.number = 1 THEN t.limited_weights END AS limited_weights,
+                   CASE WHEN lane.number IS NULL OR lane.number = 1
+                        THEN t.limited_breaker_settings END AS limited_breaker_settings,
+                   lane.*
               FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due,
                 (SELECT count(*) FROM upcoming) AS upcoming,
                            (SELECT max(ready_at) FROM upcoming) AS last_upcoming, l.queues AS limited_queues,
                            l.projects AS limited_projects,
                            l.breakers AS limited_breakers, l.limited AS limited_flags, l.weights AS limited_weights,
+                           l.breaker_settings AS limited_breaker_settings,
                            EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'isolated' AND owner IS NULL) AS isolated,
                            (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key
-                             LIMIT 1) IS NOT NULL AS gated
+                             LIMIT 1) IS NOT NULL AS gated,
+                           (SELECT run_id FROM carillon.run_wait ORDER BY project, run_id, awaited_id LIMIT 1)
+                             IS NOT NULL AS run_waits
                       FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects,
                         array_agg((breaker <> 'closed')::text) AS breakers,
                                    array_agg((max_running IS NOT NULL OR rate IS NOT NULL
                                      OR breaker <> 'closed')::text) AS limited,
-                                   array_agg(weight::text) AS weights
+                                   array_agg(weight::text) AS weights,
+                                   array_agg(coalesce(breaker_enabled::text, '')) AS breaker_settings
                               FROM carillon.lane
                              WHERE max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed'
-                               OR weight <> 1) l) t
-              LEFT JOIN (SELECT * FROM head
+                               OR weight <> 1 OR breaker_enabled IS NOT NULL) l) t
+              LEFT JOIN (SELECT head.*, row_number() OVER () AS number FROM head
                           WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
                                              WHERE p.queue = head.queue AND p.project = head.project
                                                AND p.paused_at IS NOT NULL)) lane ON true
@@ -96,21 +110,35 @@ public final class LaneRepository implements LaneStore {
             ON CONFLICT (queue, project) DO UPDATE SET weight = excluded.weight
             """;
 
-    // Counts are bounded: a page about queues must not read a million rows.
-    private static final String LIST = """
-            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names(:project) AS queue
-              UNION SELECT queue FROM carillon.lane WHERE project = :project)
-            SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.weight, l.breaker,
-              l.breaker_until, c.waiting, c.running
-              FROM known k
-              LEFT JOIN carillon.lane l ON l.queue = k.queue AND l.project = :project,
-                   LATERAL (SELECT count(*) FILTER (WHERE owner IS NULL) AS waiting,
-                     count(*) FILTER (WHERE owner IS NOT NULL) AS running
-                              FROM (SELECT owner FROM carillon.run r WHERE r.queue = k.queue AND r.project = :project
-                                LIMIT 10000) head) c
+    private static final String LANE_INFO = """
+            SELECT c.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.weight, l.breaker,
+              l.breaker_enabled, l.breaker_until, c.waiting, c.running, c.complete,
+              c.waiting_since
+              FROM counted c LEFT JOIN carillon.lane l ON l.queue = c.queue AND l.project = :project
              WHERE l.queue IS NOT NULL OR c.waiting + c.running > 0
-             ORDER BY k.queue
             """;
+
+    // A queue without a breaker has no open one: otherwise nothing would close it.
+    private static final String SET_BREAKER = """
+            INSERT INTO carillon.lane AS l (queue, project, breaker_enabled) VALUES (:queue, :project, :enabled)
+            ON CONFLICT (queue, project) DO UPDATE
+               SET breaker_enabled = excluded.breaker_enabled,
+                   breaker = CASE WHEN excluded.breaker_enabled THEN l.breaker ELSE 'closed' END,
+                   breaker_until = CASE WHEN excluded.breaker_enabled THEN l.breaker_until END
+            """;
+
+    // Counts are bounded, and so are the queues: a page about queues must not read a million rows.
+    private static final String LIST = """
+            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names(:project, 1000) AS queue
+              UNION (SELECT queue FROM carillon.lane WHERE project = :project ORDER BY queue LIMIT 1000)
+              ORDER BY queue LIMIT 1000),
+            counted AS (SELECT c.* FROM (SELECT array_agg(queue ORDER BY queue) AS queues FROM known) k,
+                          carillon.count_runs_of_queues(:project, k.queues, 10000) c)
+            """ + LANE_INFO + " ORDER BY c.queue COLLATE \"C\"";
+
+    private static final String FIND = """
+            WITH counted AS (SELECT * FROM carillon.count_runs_of_queues(:project, ARRAY[:queue::text], 10000))
+            """ + LANE_INFO;
 
     private final Database database;
     private final LaneLimits gates;
@@ -128,18 +156,33 @@ public final class LaneRepository implements LaneStore {
         Set<Lane> limited = new HashSet<>();
         Set<Lane> broken = new HashSet<>();
         Map<Lane, Integer> weights = new HashMap<>();
-        record Head(Instant now, boolean isolated, boolean gated, Instant seenUntil) {}
+        Map<Lane, Boolean> breakerSettings = new HashMap<>();
+        record Head(Instant now, boolean isolated, boolean gated, boolean runWaits, Instant seenUntil) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
             return session.query(QUEUE_HEAD).instant("readyFrom", low).list(row -> {
                 if (row.maybeText("queue") != null) lanes.add(readLaneDue(row));
-                if (limited.isEmpty() && weights.isEmpty()) readSettings(row, limited, broken, weights);
-                return new Head(row.instant("now"), row.flag("isolated"), row.flag("gated"), seenUntil(row));
+                if (limited.isEmpty() && weights.isEmpty() && breakerSettings.isEmpty())
+                    readSettings(row, limited, broken, weights, breakerSettings);
+                return new Head(
+                        row.instant("now"),
+                        row.flag("isolated"),
+                        row.flag("gated"),
+                        row.flag("run_waits"),
+                        seenUntil(row));
             });
         });
         Head head = heads.get(0);
         return new QueueHead(
-                lanes, head.now(), head.seenUntil(), head.isolated(), head.gated(), limited, broken, weights);
+                lanes,
+                head.now(),
+                head.seenUntil(),
+                head.isolated(),
+                head.gated(),
+                head.runWaits(),
+                limited,
+                weights,
+                new QueueHead.Breakers(broken, breakerSettings));
     }
 
     private static Instant seenUntil(Row row) throws SQLException {
@@ -148,18 +191,25 @@ public final class LaneRepository implements LaneStore {
         return last == null ? Instant.MAX : last;
     }
 
-    private static void readSettings(Row row, Set<Lane> limited, Set<Lane> broken, Map<Lane, Integer> weights)
+    private static void readSettings(
+            Row row,
+            Set<Lane> limited,
+            Set<Lane> broken,
+            Map<Lane, Integer> weights,
+            Map<Lane, Boolean> breakerSettings)
             throws SQLException {
         List<String> queues = row.texts("limited_queues");
         List<String> projects = row.texts("limited_projects");
         List<String> open = row.texts("limited_breakers");
         List<String> flags = row.texts("limited_flags");
         List<String> weightTexts = row.texts("limited_weights");
+        List<String> settings = row.texts("limited_breaker_settings");
         for (int i = 0; i < queues.size(); i++) {
             Lane lane = new Lane(queues.get(i), projects.get(i));
             if (flags.get(i).equals("true")) limited.add(lane);
             if (!weightTexts.get(i).equals("1")) weights.put(lane, Integer.valueOf(weightTexts.get(i)));
             if (open.get(i).equals("true")) broken.add(lane);
+            if (!settings.get(i).isEmpty()) breakerSettings.put(lane, Boolean.valueOf(settings.get(i)));
         }
     }
 
@@ -190,6 +240,13 @@ public final class LaneRepository implements LaneStore {
     public void setWeight(Lane lane, int weight) {
         database.single(session -> bindLane(session.query(SET_WEIGHT), lane)
                 .number("weight", weight)
+                .update());
+    }
+
+    @Override
+    public void setBreaker(Lane lane, boolean enabled) {
+        database.single(session -> bindLane(session.query(SET_BREAKER), lane)
+                .flag("enabled", enabled)
                 .update());
     }
 
@@ -230,30 +287,40 @@ public final class LaneRepository implements LaneStore {
 
     @Override
     public List<LaneInfo> list(String project) {
-        return database.single(session -> session.query(LIST)
-                .text("project", project)
-                .list(row -> {
-                    Instant at = row.maybeInstant("paused_at");
-                    LaneInfo.Pause pause = at == null
-                            ? null
-                            : new LaneInfo.Pause(at, row.maybeText("paused_by"), row.maybeText("paused_reason"));
-                    Integer weight = row.maybeInteger("weight");
-                    return new LaneInfo(
-                            new Lane(row.text("queue"), project),
-                            row.number("waiting"),
-                            row.number("running"),
-                            limits(row),
-                            weight == null ? 1 : weight,
-                            breaker(row),
-                            pause);
-                }));
+        return database.single(
+                session -> session.query(LIST).text("project", project).list(row -> readLaneInfo(project, row)));
     }
 
-    private static LaneInfo.@Nullable Breaker breaker(Row row) throws SQLException {
-        String state = row.maybeText("breaker");
-        return state == null || "closed".equals(state)
-                ? null
-                : new LaneInfo.Breaker(state, row.maybeInstant("breaker_until"));
+    @Override
+    public Optional<LaneInfo> find(Lane lane) {
+        return database.single(
+                session -> bindLane(session.query(FIND), lane).first(row -> readLaneInfo(lane.project(), row)));
+    }
+
+    private static LaneInfo readLaneInfo(String project, Row row) throws SQLException {
+        Instant at = row.maybeInstant("paused_at");
+        LaneInfo.Pause pause =
+                at == null ? null : new LaneInfo.Pause(at, row.maybeText("paused_by"), row.maybeText("paused_reason"));
+        Integer weight = row.maybeInteger("weight");
+        Lane lane = new Lane(row.text("queue"), project);
+        return new LaneInfo(
+                lane,
+                new LaneInfo.Counts(
+                        row.number("waiting"),
+                        row.number("running"),
+                        row.flag("complete"),
+                        row.maybeInstant("waiting_since")),
+                limits(row),
+                weight == null ? 1 : weight,
+                breaker(lane, row),
+                pause);
+    }
+
+    private static LaneInfo.@Nullable Breaker breaker(Lane lane, Row row) throws SQLException {
+        Boolean setting = row.maybeFlag("breaker_enabled");
+        if (!(setting == null ? lane.hasBreakerByDefault() : setting)) return null;
+        return new LaneInfo.Breaker(
+                requireNonNullElse(row.maybeText("breaker"), "closed"), row.maybeInstant("breaker_until"));
     }
 
     private static QueueLimits limits(Row row) throws SQLException {

@@ -2,12 +2,15 @@ package io.carillon.internal.postgres.limit;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.Stats.RunStats.Count;
 import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.attempt.CancelRequests;
 import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.run.Gate;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.schedule.OverlapDecider;
@@ -95,7 +98,7 @@ public final class OverlapGates {
             + HistoryInsert.of("deleted", "'skipped'")
                     .with("reason", "deleted.drop_reason")
                     .from("deleted") + """
-            RETURNING project, coalesce(planned_at, due_at) AS at, reason,
+            RETURNING project, queue, target_name, coalesce(planned_at, due_at) AS at, reason,
                       (SELECT s.name FROM carillon.schedule s WHERE s.project = run_history.project
                         AND s.id = run_history.schedule_id) AS name
             """;
@@ -117,7 +120,7 @@ public final class OverlapGates {
             """
             + HistoryInsert.of("deleted", "'cancelled'")
                     .with("reason", "'overlap: a newer run took its place'")
-                    .from("deleted");
+                    .from("deleted RETURNING " + EndedRows.COLUMNS);
 
     private static final String CANCEL_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
@@ -130,11 +133,13 @@ public final class OverlapGates {
     private final Database database;
     private final Partitions partitions;
     private final CancelRequests cancelRequests;
+    private final EndedRows endedRows;
 
-    public OverlapGates(Database database, Partitions partitions, CancelRequests cancels) {
+    public OverlapGates(Database database, Partitions partitions, CancelRequests cancels, EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
         this.cancelRequests = cancels;
+        this.endedRows = endedRows;
     }
 
     static boolean isOverlapGate(GateName gate) {
@@ -233,16 +238,16 @@ public final class OverlapGates {
         return decided;
     }
 
-    private static List<ScheduleEvent.Skipped> dropRuns(
-            Session session, Collection<Decision> decided, Map<UUID, String> ctids) throws SQLException {
+    private List<ScheduleEvent.Skipped> dropRuns(Session session, Collection<Decision> decided, Map<UUID, String> ctids)
+            throws SQLException {
         Map<UUID, String> dropped = new LinkedHashMap<>();
         decided.forEach(decision -> dropped.putAll(decision.dropped()));
         dropped.keySet().retainAll(ctids.keySet());
         if (dropped.isEmpty()) return List.of();
-        return session.query(DROP)
+        Query drop = session.query(DROP)
                 .column("ctids", "tid", dropped.keySet(), ctids::get)
-                .column("reasons", "text", dropped.values(), reason -> reason)
-                .list(OverlapGates::readSkipped);
+                .column("reasons", "text", dropped.values(), reason -> reason);
+        return endedRows.list(session, drop, Count.SKIPPED, OverlapGates::readSkipped);
     }
 
     private static ScheduleEvent.Skipped readSkipped(Row row) throws SQLException {
@@ -271,7 +276,7 @@ public final class OverlapGates {
     }
 
     /** Cancels the runs that have passed; returns the gates where such a run is still running. */
-    private static Set<GateName> cancelEarlier(Session session, List<GateName> gates) throws SQLException {
+    private Set<GateName> cancelEarlier(Session session, List<GateName> gates) throws SQLException {
         List<String> idle = new ArrayList<>();
         List<String> running = new ArrayList<>();
         Set<GateName> occupied = new HashSet<>();
@@ -281,9 +286,8 @@ public final class OverlapGates {
             return running.add(row.text("row_ctid"));
         });
         if (!idle.isEmpty())
-            session.query(CANCEL_IDLE)
-                    .column("ctids", "tid", idle, place -> place)
-                    .update();
+            endedRows.count(
+                    session, session.query(CANCEL_IDLE).column("ctids", "tid", idle, place -> place), Count.CANCELLED);
         if (!running.isEmpty())
             session.query(CANCEL_RUNNING)
                     .column("ctids", "tid", running, place -> place)

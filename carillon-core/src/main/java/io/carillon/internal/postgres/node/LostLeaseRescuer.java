@@ -1,5 +1,6 @@
 package io.carillon.internal.postgres.node;
 
+import io.carillon.Stats.RunStats.Count;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
@@ -10,6 +11,7 @@ import io.carillon.internal.postgres.attempt.AttemptRows;
 import io.carillon.internal.postgres.attempt.CancelRequests;
 import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.run.IsolationRule;
 import io.carillon.internal.value.ControlCharacters;
@@ -110,7 +112,7 @@ public final class LostLeaseRescuer {
                     .with("started_at", "deleted.started_at")
                     .with("owner", "deleted.owner")
                     .with("reason", REASON)
-                    .from("deleted RETURNING id");
+                    .from("deleted RETURNING " + EndedRows.COLUMNS);
 
     // A run that returns to the ordinary runs writes no index: its ready_at is still the one at which it was claimed.
     private static final String RELEASE = """
@@ -130,14 +132,14 @@ public final class LostLeaseRescuer {
                        AS e(row_ctid, project, id, attempt, owner, started_at, parked, node_deaths, crashes)
                WHERE r.ctid = e.row_ctid
                  AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
-              RETURNING r.project, r.id, r.attempt, r.day, r.origin, e.owner, e.started_at),
+              RETURNING r.project, r.queue, r.target_name, r.id, r.attempt, r.day, r.origin, e.owner, e.started_at),
             recorded AS (
               INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error)
               SELECT project, id, attempt,\s""" + HistoryInsert.historyDay("released") + """
                      , owner, started_at, carillon.clock(), 'crashed', 'the node died, or the lease expired'
                 FROM released
               ON CONFLICT DO NOTHING)
-            SELECT id FROM released
+            SELECT project, queue, target_name FROM released
             """;
 
     // Of two rescues that end at the same time, one counts the node.
@@ -160,14 +162,17 @@ public final class LostLeaseRescuer {
     private final Partitions partitions;
     private final CancelRequests cancelRequests;
     private final AttemptEndings attemptEndings;
+    private final EndedRows endedRows;
 
     public LostLeaseRescuer(
             Database database,
             Database rescueDatabase,
             Partitions partitions,
             CancelRequests cancels,
-            AttemptEndings attemptEndings) {
+            AttemptEndings attemptEndings,
+            EndedRows endedRows) {
         this.attemptEndings = attemptEndings;
+        this.endedRows = endedRows;
         this.database = database;
         this.rescueDatabase = rescueDatabase;
         this.partitions = partitions;
@@ -384,7 +389,7 @@ public final class LostLeaseRescuer {
         }
     }
 
-    private static RescueResult release(Session session, RescueBatch rescueBatch, List<LostRun> group, int crashLimit)
+    private RescueResult release(Session session, RescueBatch rescueBatch, List<LostRun> group, int crashLimit)
             throws SQLException {
         Map<RunKey, LostRun> asked = group.stream().collect(Collectors.toMap(RunKey::of, one -> one));
         List<ReleaseDecision> locked = bindRuns(session.query(LOCK_LOST), group).list(row -> {
@@ -396,15 +401,17 @@ public final class LostLeaseRescuer {
                 .toList();
         List<ReleaseDecision> back =
                 locked.stream().filter(Predicate.not(quarantine::contains)).toList();
-        int quarantined = quarantine.isEmpty() ? 0 : count(bindRuns(session.query(QUARANTINE), lostRuns(quarantine)));
-        int released = back.isEmpty()
+        int quarantined = quarantine.isEmpty()
                 ? 0
-                : count(bindRuns(session.query(RELEASE), lostRuns(back))
-                        .column("startedAts", "timestamptz", back, ReleaseDecision::startedAt)
-                        .column("parkedReasons", "text", back, ReleaseDecision::parked)
-                        .column("nodeDeaths", "int4", back, ReleaseDecision::nodeDeaths)
-                        .column("crashes", "int4", back, ReleaseDecision::crashes));
-        return new RescueResult(0, released, quarantined);
+                : endedRows.count(
+                        session, bindRuns(session.query(QUARANTINE), lostRuns(quarantine)), Count.QUARANTINED);
+        if (back.isEmpty()) return new RescueResult(0, 0, quarantined);
+        Query release = bindRuns(session.query(RELEASE), lostRuns(back))
+                .column("startedAts", "timestamptz", back, ReleaseDecision::startedAt)
+                .column("parkedReasons", "text", back, ReleaseDecision::parked)
+                .column("nodeDeaths", "int4", back, ReleaseDecision::nodeDeaths)
+                .column("crashes", "int4", back, ReleaseDecision::crashes);
+        return new RescueResult(0, endedRows.count(session, release, Count.RESCUED), quarantined);
     }
 
     private record RunKey(String project, RunId run) {
@@ -423,9 +430,5 @@ public final class LostLeaseRescuer {
                 .column("ids", "uuid", group, lostRun -> lostRun.run().value())
                 .column("attempts", "int4", group, LostRun::attempt)
                 .column("owners", "uuid", group, LostRun::owner);
-    }
-
-    private static int count(Query query) throws SQLException {
-        return query.list(row -> row.uuid("id")).size();
     }
 }

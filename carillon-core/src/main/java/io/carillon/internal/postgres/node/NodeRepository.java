@@ -100,20 +100,23 @@ public final class NodeRepository implements NodeStore {
     // Fenced by a lock on the run, like the ending of the attempt. A heartbeat waits for no lock: progress that is
     // skipped, because the run is being written, comes with the next heartbeat. Unchanged progress takes no lock.
     private static final String PROGRESS = """
-            INSERT INTO carillon.progress AS p (project, run_id, attempt, done, total, at)
-            SELECT e.project, e.id, e.attempt, e.done, e.total, carillon.clock()
-              FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :done::bigint[], :totals::bigint[])
-                     AS e(project, id, attempt, done, total),
+            INSERT INTO carillon.progress AS p (project, run_id, attempt, done, total, log, at)
+            SELECT e.project, e.id, e.attempt, e.done, e.total, e.log, carillon.clock()
+              FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :done::bigint[], :totals::bigint[],
+                     :logs::text[]) AS e(project, id, attempt, done, total, log),
                    LATERAL (SELECT 1 FROM carillon.run r
                              WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt
                                AND r.owner = :owner
                                AND NOT EXISTS (SELECT 1 FROM carillon.progress reported
                                                 WHERE reported.project = e.project AND reported.run_id = e.id
                                                   AND reported.attempt = e.attempt
-                                                  AND reported.done = e.done AND reported.total = e.total)
+                                                  AND reported.done IS NOT DISTINCT FROM e.done
+                                                  AND reported.total IS NOT DISTINCT FROM e.total
+                                                  AND reported.log IS NOT DISTINCT FROM e.log)
                              ORDER BY r.id LIMIT 1 FOR NO KEY UPDATE OF r SKIP LOCKED) held
             ON CONFLICT (project, run_id) DO UPDATE
-               SET attempt = excluded.attempt, done = excluded.done, total = excluded.total, at = excluded.at
+               SET attempt = excluded.attempt, done = excluded.done, total = excluded.total, log = excluded.log,
+                   at = excluded.at
             """;
 
     private static final String RENEW_LEASE = """
@@ -210,8 +213,21 @@ public final class NodeRepository implements NodeStore {
                     .column("projects", "text", ordered, ProgressUpdate::project)
                     .column("ids", "uuid", ordered, note -> note.run().value())
                     .column("attempts", "int4", ordered, ProgressUpdate::attempt)
-                    .column("done", "int8", ordered, note -> note.progress().done())
-                    .column("totals", "int8", ordered, note -> note.progress().total())
+                    .column(
+                            "done",
+                            "int8",
+                            ordered,
+                            note -> note.progress() == null
+                                    ? null
+                                    : note.progress().done())
+                    .column(
+                            "totals",
+                            "int8",
+                            ordered,
+                            note -> note.progress() == null
+                                    ? null
+                                    : note.progress().total())
+                    .column("logs", "text", ordered, ProgressUpdate::log)
                     .update());
         } catch (StorageException failure) {
             if (!failure.isRowError()) throw failure;

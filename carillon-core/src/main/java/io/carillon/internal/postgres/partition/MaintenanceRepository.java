@@ -4,6 +4,7 @@ import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.store.MaintenanceStore;
 import io.carillon.internal.store.TableStats;
+import io.carillon.internal.store.stats.StatsStore;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -52,6 +53,13 @@ public final class MaintenanceRepository implements MaintenanceStore {
                LIMIT :chunk FOR UPDATE OF p SKIP LOCKED)
             """;
 
+    private static final String PURGE_WORKFLOW_STEPS = """
+            DELETE FROM carillon.workflow_step WHERE (project, run_id, position) IN (
+              SELECT s.project, s.run_id, s.position FROM carillon.workflow_step s
+               WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = s.project AND r.id = s.run_id)
+               LIMIT :chunk FOR UPDATE OF s SKIP LOCKED)
+            """;
+
     private static final String PURGE_OPEN_ATTEMPTS = """
             DELETE FROM carillon.open_attempt WHERE (project, run_id) IN (
               SELECT w.project, w.run_id FROM carillon.open_attempt w
@@ -93,6 +101,29 @@ public final class MaintenanceRepository implements MaintenanceStore {
                LIMIT :chunk FOR UPDATE OF g SKIP LOCKED)
             """;
 
+    // How long events are kept. A long transaction may have published on the day before its tick.
+    private static final String KEPT_SECONDS = """
+            SELECT extract(epoch FROM carillon.clock() - least(carillon.clock() - make_interval(secs => :retention),
+                     greatest(carillon.clock() - make_interval(secs => :retention) * 2,
+                       (SELECT min(t.stored_at) - interval '1 day'
+                          FROM (SELECT c.tick FROM carillon.event_cursor c
+                                  JOIN carillon.event_subscription s ON s.project = c.project AND s.name = c.name
+                                UNION ALL
+                                SELECT d.tick FROM carillon.event_dispatch d
+                                 WHERE EXISTS (SELECT 1 FROM carillon.event_subscription)
+                                UNION ALL SELECT cursor_tick FROM carillon.event_relay
+                                UNION ALL SELECT min(tick) FROM carillon.event_relay_held) p
+                          JOIN carillon.event_tick t ON t.tick = p.tick))))::float8 AS kept
+            """;
+
+    private static final String PURGE_TICKS = """
+            DELETE FROM carillon.event_tick WHERE tick IN (
+              SELECT tick FROM carillon.event_tick
+               WHERE stored_at < carillon.clock() - make_interval(secs => :age) - interval '2 days'
+                 AND tick < (SELECT max(tick) FROM carillon.event_tick)
+               ORDER BY tick LIMIT :chunk FOR UPDATE SKIP LOCKED)
+            """;
+
     private static final String RESERVE_PAGES =
             "/* INSERT INTO carillon.run, DELETE FROM carillon.run */ SELECT carillon.reserve_pages() AS reserved";
 
@@ -108,11 +139,13 @@ public final class MaintenanceRepository implements MaintenanceStore {
     private final Database database;
     private final Partitions partitions;
     private final PartitionRemoval removal;
+    private final StatsStore stats;
 
-    public MaintenanceRepository(Database database, Partitions partitions, PartitionRemoval removal) {
+    public MaintenanceRepository(Database database, Partitions partitions, PartitionRemoval removal, StatsStore stats) {
         this.database = database;
         this.partitions = partitions;
         this.removal = removal;
+        this.stats = stats;
     }
 
     @Override
@@ -144,6 +177,23 @@ public final class MaintenanceRepository implements MaintenanceStore {
     }
 
     @Override
+    public int maintainStats(Duration minutes, Duration hours) {
+        stats.computeHours();
+        return stats.removeOlder(minutes, hours);
+    }
+
+    @Override
+    public int dropEvents(Duration retention) {
+        Duration kept = database.single(session -> session.query(KEPT_SECONDS)
+                .seconds("retention", retention)
+                .first(row -> row.seconds("kept"))
+                .orElse(retention));
+        int removed = removal.removeEvents(kept) + removal.removePublishIds();
+        removeAll(PURGE_TICKS, kept);
+        return removed;
+    }
+
+    @Override
     public int purge(Duration deadRuns, Duration deadNodes) {
         Map<String, Duration> old = new LinkedHashMap<>();
         old.put(PURGE_DEAD_RUNS, deadRuns);
@@ -151,6 +201,7 @@ public final class MaintenanceRepository implements MaintenanceStore {
         for (String sql : List.of(
                 PURGE_CLAIM_RECORDS,
                 PURGE_PROGRESS,
+                PURGE_WORKFLOW_STEPS,
                 PURGE_OPEN_ATTEMPTS,
                 PURGE_CANCEL_REQUESTS,
                 PURGE_KEY_WINDOWS,

@@ -55,9 +55,23 @@ public final class PartitionRemoval {
 
     /** Removes partitions that are older than the retention, and returns their number. */
     int remove(Duration retention) {
+        return remove(Partitions.HISTORY_TABLES, retention);
+    }
+
+    /** Removes partitions of events that are older than the retention, and returns their number. */
+    int removeEvents(Duration retention) {
+        return remove(List.of(Partitions.EVENT_TABLE), retention);
+    }
+
+    /** Removes the partitions of publish ids that no publish can meet anymore, and returns their number. */
+    int removePublishIds() {
+        return remove(List.of(Partitions.PUBLISH_ID_TABLE), Duration.ofDays(3));
+    }
+
+    private int remove(List<String> tables, Duration retention) {
         return database.single(session -> {
             List<ExpiredPartition> old = session.query(EXPIRED_PARTITIONS)
-                    .texts("tables", Partitions.TABLES)
+                    .texts("tables", tables)
                     .seconds("retention", retention)
                     .list(ExpiredPartition::read);
             int removed = 0;

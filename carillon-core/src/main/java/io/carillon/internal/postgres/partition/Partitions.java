@@ -13,11 +13,18 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The daily partitions of the history tables: created ahead, and created when missing.
+ * The daily partitions of the history and of the events: created ahead, and created when missing.
  * {@link PartitionRemoval} drops them.
  */
 public final class Partitions {
-    static final List<String> TABLES = List.of("run_history", "attempt", "ledger_gap");
+    static final List<String> HISTORY_TABLES = List.of("run_history", "attempt", "ledger_gap");
+
+    static final String EVENT_TABLE = "event_store";
+
+    static final String PUBLISH_ID_TABLE = "event_publish_id";
+
+    private static final List<String> TABLES =
+            List.of("run_history", "attempt", "ledger_gap", EVENT_TABLE, PUBLISH_ID_TABLE);
 
     // Almost always none is missing: then this is one query, and not one for each table and day.
     private static final String DAYS_MISSING = """

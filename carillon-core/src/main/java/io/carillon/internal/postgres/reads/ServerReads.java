@@ -2,9 +2,13 @@ package io.carillon.internal.postgres.reads;
 
 import io.carillon.internal.jdbc.Session;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
 /** Queries about schedules and runs that the server needs and the API does not offer. They change nothing. */
@@ -14,9 +18,16 @@ public final class ServerReads {
               FROM (SELECT 1 FROM carillon.schedule WHERE project = :project LIMIT :limit) few
             """;
 
-    private static final String COUNT_LIVE_RUNS = """
-            SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.run WHERE project = :project LIMIT :limit) few
+    // The size of a payload is known without reading it.
+    private static final String COUNT_WITHIN = """
+            SELECT count(*) AS schedules
+              FROM (SELECT sum(s.bytes) OVER (ORDER BY s.name) - s.bytes AS bytes_before
+                      FROM (SELECT name, coalesce(octet_length(payload), 0) AS bytes FROM carillon.schedule
+                             WHERE project = :project AND name > :after ORDER BY name LIMIT :limit) s) sized
+             WHERE bytes_before < :bytes
             """;
+
+    private static final String COUNT_LIVE_RUNS = "SELECT carillon.count_live_runs(:project, null, :limit) AS runs";
 
     private static final String ACTIVE_SCHEDULE = """
             SELECT s.name FROM carillon.run r JOIN carillon.schedule s ON s.project = r.project AND s.id = r.schedule_id
@@ -43,6 +54,11 @@ public final class ServerReads {
              ORDER BY ended_at, id LIMIT :limit
             """;
 
+    private static final String PROJECTS_WITH_ENDED_RUNS = """
+            SELECT DISTINCT project FROM carillon.run_history
+             WHERE ended_at >= carillon.clock() - make_interval(secs => :age) AND project = ANY (:projects::text[])
+            """;
+
     private ServerReads() {}
 
     /** A run that ended. */
@@ -54,6 +70,21 @@ public final class ServerReads {
                 .text("project", project)
                 .number("limit", atMost)
                 .first(row -> row.number("schedules"))
+                .orElseThrow();
+    }
+
+    /**
+     * Returns how many of the next {@code limit} schedules after this name have payloads of {@code bytes} together; the
+     * last one of them may exceed that. Names are in the order of their bytes.
+     */
+    public static int countSchedulesWithin(Session session, String project, String after, int limit, long bytes)
+            throws SQLException {
+        return session.query(COUNT_WITHIN)
+                .text("project", project)
+                .text("after", after)
+                .number("limit", limit)
+                .number("bytes", bytes)
+                .first(row -> row.integer("schedules"))
                 .orElseThrow();
     }
 
@@ -92,6 +123,15 @@ public final class ServerReads {
                 .uuid("id", run)
                 .text("digest", digest)
                 .first(row -> row.text("project"));
+    }
+
+    /** Returns which of these projects have runs that ended in the last period of this length. */
+    public static Set<String> projectsWithEndedRuns(Session session, Collection<String> projects, Duration period)
+            throws SQLException {
+        return new HashSet<>(session.query(PROJECTS_WITH_ENDED_RUNS)
+                .seconds("age", period)
+                .texts("projects", projects)
+                .list(row -> row.text("project")));
     }
 
     /** Returns the runs that ended after this instant, or at it with a larger id, in the order of instant and id. */

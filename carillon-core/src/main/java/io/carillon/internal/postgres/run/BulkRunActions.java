@@ -2,12 +2,14 @@ package io.carillon.internal.postgres.run;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.Stats.RunStats.Count;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.partition.Partitions;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.BulkChunk;
 import io.carillon.internal.store.run.BulkCursor;
@@ -84,17 +86,20 @@ final class BulkRunActions {
     private final Partitions partitions;
     private final Uuid7.Sequence ids;
     private final BiFunction<String, List<RunId>, List<RedriveResult>> redrive;
+    private final EndedRows endedRows;
 
     /** Creates the actions; {@code redrive} redrives dead runs of a project one by one. */
     BulkRunActions(
             Database database,
             Partitions partitions,
             Uuid7.Sequence ids,
-            BiFunction<String, List<RunId>, List<RedriveResult>> redrive) {
+            BiFunction<String, List<RunId>, List<RedriveResult>> redrive,
+            EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
         this.ids = ids;
         this.redrive = redrive;
+        this.endedRows = endedRows;
     }
 
     BulkCursor begin(String project, boolean dead) {
@@ -228,7 +233,7 @@ final class BulkRunActions {
                 .orElseThrow();
     }
 
-    private static int change(Session session, Selection selection, List<String> ctids) throws SQLException {
+    private int change(Session session, Selection selection, List<String> ctids) throws SQLException {
         if (selection.action instanceof BulkAction.Reschedule to)
             return RunAdminRepository.setDueTime(session, ctids, to.due());
         if (selection.action instanceof BulkAction.Cancel cancel)
@@ -236,14 +241,12 @@ final class BulkRunActions {
         return RunAdminRepository.bindCtids(session.query(DELETE_MANY), ctids).update();
     }
 
-    private static int cancelMany(Session session, boolean waiting, List<String> ctids, String reason)
-            throws SQLException {
-        int done = RunAdminRepository.bindCtids(session.query(waiting ? CANCEL_MANY : CANCEL_MANY_RUNNING), ctids)
-                .text("reason", TextCleaner.clean(reason))
-                .list(row -> row)
-                .size();
-        if (done > 0 && !waiting)
-            session.query(RunAdminRepository.NOTIFY_CANCEL).list(row -> row);
+    private int cancelMany(Session session, boolean waiting, List<String> ctids, String reason) throws SQLException {
+        Query cancel = RunAdminRepository.bindCtids(session.query(waiting ? CANCEL_MANY : CANCEL_MANY_RUNNING), ctids)
+                .text("reason", TextCleaner.clean(reason));
+        if (waiting) return endedRows.count(session, cancel, Count.CANCELLED);
+        int done = cancel.list(row -> row).size();
+        if (done > 0) session.query(RunAdminRepository.NOTIFY_CANCEL).list(row -> row);
         return done;
     }
 
@@ -258,10 +261,9 @@ final class BulkRunActions {
                     .filter(row -> !row.keyed())
                     .map(LockedRow::ctid)
                     .toList();
-            return next.result(RunAdminRepository.bindCtids(session.query(REDRIVE_MANY), ctids)
-                    .column("ids", "uuid", ctids, place -> ids.next())
-                    .list(row -> row)
-                    .size());
+            Query redrive = RunAdminRepository.bindCtids(session.query(REDRIVE_MANY), ctids)
+                    .column("ids", "uuid", ctids, place -> ids.next());
+            return next.result(endedRows.count(session, redrive, Count.REDRIVEN));
         });
         int redriven = (int) redrive.apply(selection.project, keyed).stream()
                 .filter(RedriveResult.Redriven.class::isInstance)

@@ -2,6 +2,7 @@ package io.carillon.internal.postgres.run;
 
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.postgres.attempt.AttemptRows;
 import io.carillon.internal.run.ErrorText;
 import io.carillon.internal.value.Durations;
 import io.carillon.internal.value.PublicId;
@@ -49,6 +50,11 @@ final class Explainer {
              WHERE r.project = :project AND r.id = :id AND r.parked = 'gate'
             """;
 
+    private static final String AWAITED_RUNS = """
+            SELECT count(*) AS runs, (array_agg(awaited_id ORDER BY awaited_id))[1] AS first_id
+              FROM carillon.run_wait WHERE project = :project AND run_id = :id HAVING count(*) > 0
+            """;
+
     // The runs of a lane that a node has claimed are parked, or at the head of the runs of their handler. Of the
     // waiting runs only the runs of this handler are read, in the order of the index.
     private static final String SLOT_USE = """
@@ -80,10 +86,15 @@ final class Explainer {
                 .uuid("id", run.id().value())
                 .first(Explainer::describeGate)
                 .orElse(null);
+        String wait = session.query(AWAITED_RUNS)
+                .text("project", run.project())
+                .uuid("id", run.id().value())
+                .first(Explainer::describeWait)
+                .orElse(null);
         return session.query(RUN_STATE)
                 .text("project", run.project())
                 .uuid("id", run.id().value())
-                .first(row -> explainLive(session, row, run, gate))
+                .first(row -> explainLive(session, row, run, wait == null ? gate : wait))
                 .orElseGet(() -> new Explanation(run.state(), "It ended during this query; ask again.", List.of()));
     }
 
@@ -124,6 +135,12 @@ final class Explainer {
                         count(row.integer("gate_limit"), "run", "runs"),
                         count(row.number("passed"), "has", "have"),
                         count(row.number("ahead"), "waits", "wait"));
+    }
+
+    private static String describeWait(Row row) throws SQLException {
+        long others = row.number("runs") - 1;
+        return "it waits for the end of run %s".formatted(AttemptRows.runId(row, "first_id"))
+                + (others == 0 ? "" : " and of " + count(others, "other run", "other runs"));
     }
 
     private static String count(long number, String singular, String plural) {
@@ -175,7 +192,7 @@ final class Explainer {
                     node == null
                             ? "A call of runDue executes it, attempt %d.".formatted(run.attempt())
                             // By its id: names, hosts and process ids are not for the tenants of a server.
-                            : "It runs on node %s, attempt %d.".formatted(PublicId.format("nod", node), run.attempt()),
+                            : "It runs on node %s, attempt %d.".formatted(PublicId.ofNode(node), run.attempt()),
                     reasons);
         }
         if (row.flag("late"))
@@ -190,8 +207,9 @@ final class Explainer {
             reasons.add("no live node has a handler named '" + run.target().name() + "'");
         if ("isolated".equals(row.maybeText("parked")))
             reasons.add("its node died while it held the run; the run waits to be tried in isolation");
-        if (gate != null && run.instants().dueAt().isAfter(row.instant("now")))
-            reasons.add("it is due at " + run.instants().dueAt());
+        Instant arrival = run.instants().readyAt();
+        if (gate != null && arrival != null && arrival.isAfter(row.instant("now")))
+            reasons.add((run.failures() == 0 ? "it is due at " : "it is ready at ") + arrival);
         if (gate != null) reasons.add(gate);
         if (row.flag("future") && row.maybeText("parked") == null)
             reasons.add("it is ready at " + row.instant("ready_at"));
@@ -202,7 +220,13 @@ final class Explainer {
             reasons.addAll(explainSlots(session, run, row.integer("weight"), row.maybeInteger("max_weight")));
         String summary =
                 reasons.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + reasons.get(0) + ".";
-        return new Explanation(run.state(), summary, reasons);
+        return new Explanation(run.state(), summary + describeFailures(run), reasons);
+    }
+
+    private static String describeFailures(Run run) {
+        String lastError = run.details().lastError();
+        if (run.failures() == 0 || lastError == null) return "";
+        return " %s failed, the last one with: %s.".formatted(count(run.failures(), "attempt", "attempts"), lastError);
     }
 
     private static String describePause(String queue, Row row) throws SQLException {

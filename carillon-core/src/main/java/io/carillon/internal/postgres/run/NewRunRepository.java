@@ -14,6 +14,7 @@ import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.attempt.AttemptRows;
 import io.carillon.internal.postgres.sql.RunInsert;
 import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.PolicyText;
 import io.carillon.internal.store.run.NewRunStore;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
@@ -49,13 +50,13 @@ public final class NewRunRepository implements NewRunStore {
                 :targets::text[],
                           :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[],
                           :instants::timestamptz[],
-                          :delays::float8[], :headerTexts::text[])
+                          :delays::float8[], :headerTexts::text[], :policies::text[])
                      AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule,
-                       instant, delay, headers),
+                       instant, delay, headers, policy),
                    LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
             """ + RETURNING_STORED);
 
-    // For a single run: a row of plain values costs client and server half of what thirteen arrays of one element cost.
+    // For a single run: a row of plain values costs client and server half of what fifteen arrays of one element cost.
     private static final String INSERT_ONE = RunInsert.ofParameters("due.at")
             .with("key", ":key")
             .with("schedule_id", ":schedule")
@@ -282,11 +283,16 @@ public final class NewRunRepository implements NewRunStore {
     }
 
     private static List<RunId> insert(Session session, List<NewRun> runs, boolean notifyNodes) throws SQLException {
-        List<NewRun> gated = runs.stream().filter(run -> run.gate() != null).toList();
-        if (gated.isEmpty()) return insertUngated(session, runs, notifyNodes);
-        List<RunId> stored = new ArrayList<>(GatedRunInsert.insert(session, gated, notifyNodes));
-        List<NewRun> others = runs.stream().filter(run -> run.gate() == null).toList();
-        if (!others.isEmpty()) stored.addAll(insertUngated(session, others, notifyNodes));
+        List<NewRun> plain =
+                runs.stream().filter(run -> run.gate() == null && !run.awaits()).toList();
+        if (plain.size() == runs.size()) return insertUngated(session, runs, notifyNodes);
+        List<NewRun> waiting = runs.stream().filter(NewRun::awaits).toList();
+        List<NewRun> gated =
+                runs.stream().filter(run -> run.gate() != null && !run.awaits()).toList();
+        List<RunId> stored = new ArrayList<>();
+        if (!waiting.isEmpty()) stored.addAll(WaitingRunInsert.insert(session, waiting, notifyNodes));
+        if (!gated.isEmpty()) stored.addAll(GatedRunInsert.insert(session, gated, notifyNodes));
+        if (!plain.isEmpty()) stored.addAll(insertUngated(session, plain, notifyNodes));
         return stored;
     }
 
@@ -316,7 +322,8 @@ public final class NewRunRepository implements NewRunStore {
                         runs,
                         run -> run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
                 .column("delays", "float8", runs, NewRunRepository::delay)
-                .column("headerTexts", "text", runs, NewRun::headers);
+                .column("headerTexts", "text", runs, NewRun::headers)
+                .column("policies", "text", runs, run -> PolicyText.of(run.policy()));
     }
 
     private static List<RunId> insertOne(Session session, NewRun run, String sql) throws SQLException {
@@ -333,6 +340,7 @@ public final class NewRunRepository implements NewRunStore {
                 .text("key", run.uniqueKey())
                 .uuid("schedule", run.schedule())
                 .text("headers", run.headers())
+                .text("policy", PolicyText.of(run.policy()))
                 .instant("instant", run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
                 .seconds("delay", run.due() instanceof Enqueue.Due.After after ? after.delay() : null)
                 .list(row -> AttemptRows.runId(row, "id"));

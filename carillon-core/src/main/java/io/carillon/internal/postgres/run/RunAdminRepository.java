@@ -2,6 +2,7 @@ package io.carillon.internal.postgres.run;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.Stats.RunStats;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Session;
@@ -11,6 +12,8 @@ import io.carillon.internal.postgres.attempt.AttemptRows;
 import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
 import io.carillon.internal.postgres.sql.RunInsert;
+import io.carillon.internal.postgres.stats.EndedRows;
+import io.carillon.internal.run.UniqueKeys;
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.BulkChunk;
 import io.carillon.internal.store.run.BulkCursor;
@@ -20,6 +23,7 @@ import io.carillon.internal.value.Uuid7;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.CancelResult;
 import io.carillon.run.Explanation;
+import io.carillon.run.Payload;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
@@ -29,17 +33,22 @@ import io.carillon.run.RunState;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The runs as users see them, and the actions of users on runs. */
 public final class RunAdminRepository implements RunAdmin {
-    static final String INSERT_CANCELLED =
-            HistoryInsert.of("deleted", "'cancelled'").with("reason", ":reason").from("deleted RETURNING id");
+    static final String INSERT_CANCELLED = HistoryInsert.of("deleted", "'cancelled'")
+            .with("reason", ":reason")
+            .from("deleted RETURNING " + EndedRows.COLUMNS);
 
     private static final String CANCEL_WAITING = """
             WITH deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT *
@@ -61,13 +70,13 @@ public final class RunAdminRepository implements RunAdmin {
     private static final String END_STATE =
             "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
 
-    static final String INSERT_REDRIVEN = RunInsert.of("deleted", "deleted.new_id", "'redrive'", "carillon.clock()")
+    private static final RunInsert REDRIVEN = RunInsert.of("deleted", "deleted.new_id", "'redrive'", "carillon.clock()")
             .behindGate("deleted.gate_key", "deleted.gate_limit")
             .with("key", "deleted.key")
-            .with("policy", "deleted.policy")
             .with("schedule_id", "deleted.schedule_id")
-            .with("parent_id", "deleted.id")
-            .from("deleted RETURNING id");
+            .with("parent_id", "deleted.id");
+
+    static final String INSERT_REDRIVEN = REDRIVEN.from("deleted RETURNING " + EndedRows.COLUMNS);
 
     // Deleting first decides the race between two redrives. If the new run's key is taken, nothing is changed.
     private static final String REDRIVE = """
@@ -77,9 +86,24 @@ public final class RunAdminRepository implements RunAdmin {
                                   WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name
                                     AND r.key = d.key)
               RETURNING d.*, :new::uuid AS new_id)
-            """ + INSERT_REDRIVEN;
+            """
+            + REDRIVEN.with("payload", "coalesce(:payload::bytea, deleted.payload)")
+                    .with("codec", "coalesce(:codec::text, deleted.codec)")
+                    .from("deleted RETURNING " + EndedRows.COLUMNS);
 
-    private static final String DEAD_KEY = "SELECT key FROM carillon.dead_run WHERE project = :project AND id = :id";
+    // The run is live, dead or in the history, which keeps the payload of some handlers.
+    private static final String PAYLOAD = """
+            SELECT payload, codec FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id
+            UNION ALL
+            SELECT payload, codec FROM carillon.dead_run WHERE project = :project AND id = :id
+            UNION ALL
+            SELECT payload, payload_codec FROM carillon.run_history
+             WHERE project = :project AND id = :id AND payload IS NOT NULL
+             LIMIT 1
+            """;
+
+    private static final String DEAD_KEY =
+            "SELECT queue, key FROM carillon.dead_run WHERE project = :project AND id = :id";
 
     private static final String FIND_REDRIVEN = """
             SELECT id FROM carillon.run WHERE project = :project AND parent_id = :id AND id = :new
@@ -120,13 +144,16 @@ public final class RunAdminRepository implements RunAdmin {
     private final AttemptEndings attemptEndings;
     private final Uuid7.Sequence ids;
     private final BulkRunActions bulkActions;
+    private final EndedRows endedRows;
 
-    public RunAdminRepository(Database database, Partitions partitions, AttemptEndings attemptEndings) {
+    public RunAdminRepository(
+            Database database, Partitions partitions, AttemptEndings attemptEndings, EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
         this.attemptEndings = attemptEndings;
+        this.endedRows = endedRows;
         this.ids = new Uuid7.Sequence(database.clock());
-        this.bulkActions = new BulkRunActions(database, partitions, ids, this::redrive);
+        this.bulkActions = new BulkRunActions(database, partitions, ids, this::redrive, endedRows);
     }
 
     @Override
@@ -145,6 +172,24 @@ public final class RunAdminRepository implements RunAdmin {
     }
 
     @Override
+    public List<Run> get(String project, Collection<RunId> runs) {
+        return database.single(session -> {
+            Set<UUID> ids = runs.stream().map(RunId::value).collect(Collectors.toCollection(LinkedHashSet::new));
+            List<Run> found = new ArrayList<>(bindRuns(session.query(RunRows.SELECT_ALL_LIVE), project, ids)
+                    .list(RunRows::readLive));
+            found.forEach(run -> ids.remove(run.id().value()));
+            if (!ids.isEmpty())
+                found.addAll(bindRuns(session.query(RunRows.SELECT_ALL_ENDED), project, ids)
+                        .list(RunRows::readEnded));
+            return found;
+        });
+    }
+
+    private static Query bindRuns(Query query, String project, Set<UUID> ids) throws SQLException {
+        return query.text("project", project).uuids("ids", ids);
+    }
+
+    @Override
     public List<Run> list(String project, RunFilter filter) {
         return database.single(session -> RunRows.list(session, project, RunQuery.of(filter)));
     }
@@ -152,6 +197,11 @@ public final class RunAdminRepository implements RunAdmin {
     @Override
     public List<Run> page(String project, RunQuery query) {
         return database.single(session -> RunRows.page(session, project, query));
+    }
+
+    @Override
+    public RunQuery.Page search(String project, RunQuery query) {
+        return database.single(session -> RunSearch.page(session, project, query));
     }
 
     @Override
@@ -182,8 +232,9 @@ public final class RunAdminRepository implements RunAdmin {
     private CancelResult tryCancel(String project, RunId run, String reason) {
         return database.single(session -> {
             for (int turn = 0; turn < 3; turn++) {
-                if (hasRow(bindRun(session.query(CANCEL_WAITING), project, run).text("reason", reason)))
-                    return new CancelResult.Cancelled();
+                Query cancel =
+                        bindRun(session.query(CANCEL_WAITING), project, run).text("reason", reason);
+                if (endedRows.count(session, cancel, RunStats.Count.CANCELLED) > 0) return new CancelResult.Cancelled();
                 if (bindRun(session.query(CANCEL_RUNNING), project, run)
                                 .text("reason", reason)
                                 .update()
@@ -202,14 +253,26 @@ public final class RunAdminRepository implements RunAdmin {
     @Override
     public List<RedriveResult> redrive(String project, List<RunId> dead) {
         List<RedriveResult> answers = new ArrayList<>();
-        for (RunId run : dead) answers.add(redrive(project, run, ids.next()));
+        for (RunId run : dead) answers.add(redrive(project, run, null));
         return answers;
     }
 
-    private RedriveResult redrive(String project, RunId run, UUID newId) {
+    @Override
+    public Optional<Payload> payload(String project, RunId run) {
+        return database.single(session -> bindRun(session.query(PAYLOAD), project, run)
+                .first(row -> new Payload(row.bytes("payload"), row.text("codec"))));
+    }
+
+    @Override
+    public RedriveResult redrive(String project, RunId run, @Nullable Payload edited) {
+        UUID newId = ids.next();
         try {
             return database.withSavepoint(() -> database.single(session -> {
-                if (hasRow(bindRun(session.query(REDRIVE), project, run).uuid("new", newId)))
+                Query redrive = bindRun(session.query(REDRIVE), project, run)
+                        .uuid("new", newId)
+                        .bytes("payload", edited == null ? null : edited.bytes())
+                        .text("codec", edited == null ? null : edited.codec());
+                if (endedRows.count(session, redrive, RunStats.Count.REDRIVEN) > 0)
                     return new RedriveResult.Redriven(run, new RunId(newId));
                 Optional<RedriveResult> dead = findKeyConflict(session, project, run);
                 if (dead.isPresent()) return dead.get();
@@ -229,7 +292,7 @@ public final class RunAdminRepository implements RunAdmin {
     private static Optional<RedriveResult> findKeyConflict(Session session, String project, RunId run)
             throws SQLException {
         return bindRun(session.query(DEAD_KEY), project, run).first(row -> {
-            String key = row.maybeText("key");
+            String key = UniqueKeys.shown(row.text("queue"), row.maybeText("key"));
             return new RedriveResult.KeyTaken(run, key == null ? "" : key);
         });
     }

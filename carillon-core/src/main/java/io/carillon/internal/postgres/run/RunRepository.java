@@ -34,23 +34,12 @@ import java.util.UUID;
  * AttemptEndings} ends attempts.
  */
 public final class RunRepository implements RunStore {
-    // The row locations are in an array: a join with LIMIT :n becomes a full scan under a generic plan. Paused and
-    // limited lanes are removed first (OFFSET ensures it); otherwise rows would be locked and not claimed.
+    // The row locations are in an array: a join with LIMIT :n becomes a full scan under a generic plan.
     private static final String CLAIM = AttemptRows.claimStatement("""
             SELECT row_ctid
-              FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[],
-                :readyFroms::timestamptz[],
-                                         :handlers::text[]) AS requested(queue, project, priority, wanted, ready_from,
-                                         handlers)
-                     WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                        WHERE p.queue = requested.queue AND p.project = requested.project
-                                          AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL
-                                            OR p.rate IS NOT NULL
-                                               OR p.breaker <> 'closed'))
-                    OFFSET 0) AS lane,
-                   carillon.claim_candidates(lane.queue, lane.project, lane.priority, lane.ready_from, lane.wanted,
-                     string_to_array(lane.handlers, ' '),
-                                 :unknownHandlers::text[]) AS row_ctid
+              FROM carillon.claim_candidates(:queues::text[], :projects::text[], :priorities::smallint[],
+                     :readyFroms::timestamptz[], :counts::int[], :handlers::text[], :unknownHandlers::text[])
+                   AS row_ctid
              WHERE (:lease::float8 IS NOT NULL
                OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
             """, "");

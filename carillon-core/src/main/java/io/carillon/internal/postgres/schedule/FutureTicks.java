@@ -1,14 +1,27 @@
 package io.carillon.internal.postgres.schedule;
 
+import static java.util.Objects.requireNonNull;
+
+import io.carillon.Stats.RunStats.Count;
+import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.sql.HistoryInsert;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.schedule.InstantRange;
 import io.carillon.internal.schedule.TickPlan;
+import io.carillon.internal.store.stats.EndingCounter;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleDefinition;
+import io.carillon.schedule.ScheduleId;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an edit does to ticks that exist. T is the current time or, if it is later, the latest instant that has started
@@ -17,11 +30,18 @@ import java.util.Optional;
  * a ledger entry.
  */
 final class FutureTicks {
+    private final EndedRows endedRows;
+
+    FutureTicks(EndedRows endedRows) {
+        this.endedRows = endedRows;
+    }
+
     // While these rows are locked, no other transaction starts or cancels them: T no longer changes.
     private static final String LOCK_UNSTARTED = """
             SELECT count(*) FROM (
               SELECT 1 FROM carillon.run
-               WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity')
+               WHERE schedule_id = ANY (:ids::uuid[]) AND origin = 'tick' AND owner IS NULL
+                 AND (attempt = 0 OR start_by < 'infinity')
                  ORDER BY id FOR UPDATE) held
             """;
 
@@ -29,40 +49,54 @@ final class FutureTicks {
     // gets a second entry: for example a tick that was cancelled before it was due or, after the clock was set back, a
     // gap that lies ahead.
     private static final String CUTOFF = """
-            SELECT greatest(least(carillon.clock(), :until::timestamptz),
+            SELECT w.id, greatest(least(carillon.clock(), w.until),
                      (SELECT max(planned_at) FROM carillon.run
-                       WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0
+                       WHERE schedule_id = w.id AND origin IN ('tick', 'backfill') AND attempt > 0
                          AND (owner IS NOT NULL OR start_by = 'infinity')),
                      (SELECT max(planned_at) FROM carillon.run_history
-                       WHERE schedule_id = :id AND origin IN ('tick', 'backfill')
+                       WHERE schedule_id = w.id AND origin IN ('tick', 'backfill')
                          AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
                      (SELECT max(to_at) FROM carillon.ledger_gap
-                       WHERE schedule_id = :id AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1)) AS cutoff
+                       WHERE schedule_id = w.id AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1)) AS cutoff
+              FROM unnest(:ids::uuid[], :untils::timestamptz[]) AS w(id, until)
             """;
 
+    // The cutoff is looked up for each row: a join that was planned for an empty table reads all runs when it is full.
     private static final String DELETE_AFTER_CUTOFF = """
-            DELETE FROM carillon.run
-             WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity')
-               AND planned_at > :cutoff
+            WITH deleted AS (
+              DELETE FROM carillon.run
+               WHERE schedule_id = ANY (:ids::uuid[]) AND origin = 'tick' AND owner IS NULL
+                 AND (attempt = 0 OR start_by < 'infinity')
+                 AND planned_at > (:cutoffs::timestamptz[])[array_position(:ids::uuid[], schedule_id)]
+              RETURNING schedule_id)
+            SELECT schedule_id, count(*) AS ticks FROM deleted GROUP BY schedule_id
             """;
 
     private static final String MOVE_CURSOR = """
-            UPDATE carillon.schedule SET cursor = :cutoff, adapted_cursor = :cutoff, ticks = ticks - :deletedTicks
-              WHERE project = :project AND id = :id
+            UPDATE carillon.schedule
+               SET cursor = (:cutoffs::timestamptz[])[array_position(:ids::uuid[], id)],
+                   adapted_cursor = (:cutoffs::timestamptz[])[array_position(:ids::uuid[], id)],
+                   ticks = ticks - (:deletedTicks::bigint[])[array_position(:ids::uuid[], id)]
+             WHERE project = :project AND id = ANY (:ids::uuid[])
             """;
 
     private static final String END_UNSTARTED = """
             WITH deleted AS (
               DELETE FROM carillon.run
-               WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND owner IS NULL
-                 AND (attempt = 0 OR start_by < 'infinity') RETURNING *)
+               WHERE schedule_id = ANY (:ids::uuid[]) AND origin IN ('tick', 'backfill') AND origin = :origin
+                 AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') RETURNING *)
             """
-            + HistoryInsert.of("deleted", ":state").with("reason", ":reason").from("deleted");
+            + HistoryInsert.of("deleted", ":state")
+                    .with("reason", ":reason")
+                    .from("deleted RETURNING " + EndedRows.COLUMNS);
 
     private static final String INSERT_GAP = """
             INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
-            VALUES (:project, :id, :from, :to, (:to::timestamptz AT TIME ZONE 'UTC')::date, :count, :state, :reason,
-              :version)
+            SELECT :project, g.id, g.from_at, g.to_at, (g.to_at AT TIME ZONE 'UTC')::date, g.count, g.state, g.reason,
+                   g.version
+              FROM unnest(:ids::uuid[], :froms::timestamptz[], :tos::timestamptz[], :counts::bigint[], :states::text[],
+                          :reasons::text[], :versions::bigint[])
+                   AS g(id, from_at, to_at, count, state, reason, version)
             """;
 
     private static final String NOTIFY_FIRST_TICK = """
@@ -100,32 +134,56 @@ final class FutureTicks {
 
     /** Returns T. From now until the end of the transaction no tick of this schedule starts. */
     Instant cutoff(Session session, Schedule schedule) throws SQLException {
-        session.query(LOCK_UNSTARTED).uuid("id", schedule.id().value()).list(row -> row);
+        return requireNonNull(cutoffs(session, List.of(schedule)).get(schedule.id()));
+    }
+
+    /** Returns T of each of these schedules. From now until the end of the transaction none of their ticks starts. */
+    Map<ScheduleId, Instant> cutoffs(Session session, List<Schedule> schedules) throws SQLException {
+        session.query(LOCK_UNSTARTED).uuids("ids", ids(schedules)).list(row -> row);
+        Map<ScheduleId, Instant> cutoffs = new HashMap<>();
+        session.query(CUTOFF)
+                .uuids("ids", ids(schedules))
+                .column("untils", "timestamptz", schedules, FutureTicks::endOfPause)
+                .list(row -> cutoffs.put(new ScheduleId(row.uuid("id")), row.instant("cutoff")));
+        return cutoffs;
+    }
+
+    private static @Nullable Instant endOfPause(Schedule schedule) {
         Schedule.Pause pause = schedule.pause();
-        return session.query(CUTOFF)
-                .uuid("id", schedule.id().value())
-                .instant("until", pause == null ? null : pause.lastInstant())
-                .first(row -> row.instant("cutoff"))
-                .orElseThrow();
+        return pause == null ? null : pause.lastInstant();
+    }
+
+    private static List<UUID> ids(List<Schedule> schedules) {
+        return schedules.stream().map(schedule -> schedule.id().value()).toList();
     }
 
     /** Deletes the unstarted ticks after T and sets the cursor to T; the caller accounts for all instants before T. */
     void deleteAfter(Session session, Schedule schedule, Instant cutoff) throws SQLException {
-        int deleted = session.query(DELETE_AFTER_CUTOFF)
-                .uuid("id", schedule.id().value())
-                .instant("cutoff", cutoff)
-                .update();
+        deleteAfter(session, List.of(schedule), Map.of(schedule.id(), cutoff));
+    }
+
+    /** Like {@link #deleteAfter(Session, Schedule, Instant)}, for several schedules of a project. */
+    void deleteAfter(Session session, List<Schedule> schedules, Map<ScheduleId, Instant> cutoffs) throws SQLException {
+        Map<UUID, Long> deleted = new HashMap<>();
+        session.query(DELETE_AFTER_CUTOFF)
+                .uuids("ids", ids(schedules))
+                .column("cutoffs", "timestamptz", schedules, schedule -> cutoffs.get(schedule.id()))
+                .list(row -> deleted.put(row.uuid("schedule_id"), row.number("ticks")));
         session.query(MOVE_CURSOR)
-                .text("project", schedule.definition().project())
-                .uuid("id", schedule.id().value())
-                .instant("cutoff", cutoff)
-                .number("deletedTicks", deleted)
+                .text("project", schedules.get(0).definition().project())
+                .uuids("ids", ids(schedules))
+                .column("cutoffs", "timestamptz", schedules, schedule -> cutoffs.get(schedule.id()))
+                .column(
+                        "deletedTicks",
+                        "int8",
+                        schedules,
+                        schedule -> deleted.getOrDefault(schedule.id().value(), 0L))
                 .update();
     }
 
     /** Ends the unstarted ticks up to T. */
-    void endUnstarted(Session session, Schedule schedule, LedgerReason reason) throws SQLException {
-        endUnstarted(session, schedule, reason, "tick");
+    void endUnstarted(Session session, List<Schedule> schedules, LedgerReason reason) throws SQLException {
+        endUnstarted(session, schedules, reason, "tick");
     }
 
     /**
@@ -133,18 +191,21 @@ final class FutureTicks {
      * find it after.
      */
     void endBackfills(Session session, Schedule schedule, LedgerReason reason) throws SQLException {
-        endUnstarted(session, schedule, reason, "backfill");
+        endUnstarted(session, List.of(schedule), reason, "backfill");
     }
 
-    private static void endUnstarted(Session session, Schedule schedule, LedgerReason reason, String origin)
+    private void endUnstarted(Session session, List<Schedule> schedules, LedgerReason reason, String origin)
             throws SQLException {
-        session.query(END_UNSTARTED)
-                .uuid("id", schedule.id().value())
+        Query end = session.query(END_UNSTARTED)
+                .uuids("ids", ids(schedules))
                 .text("origin", origin)
                 .text("state", reason.state)
-                .text("reason", reason.reason)
-                .update();
+                .text("reason", reason.reason);
+        endedRows.count(session, end, countOf(reason.state));
     }
+
+    /** A ledger gap of a schedule that is locked. */
+    private record ScheduleGap(Schedule schedule, TickPlan.LedgerGap gap) {}
 
     /**
      * Records the instants from the cursor up to T that were never planned; the range that was computed before the
@@ -153,7 +214,25 @@ final class FutureTicks {
      */
     void recordGaps(Session session, Schedule schedule, UnplannedRange unplanned, Instant cutoff, LedgerReason reason)
             throws SQLException {
-        if (schedule.runsLeft() == 0) return;
+        insertGaps(session, gaps(schedule, unplanned, cutoff, reason));
+    }
+
+    /** Like the other method, for several schedules of a project that are not paused. */
+    void recordGaps(Session session, List<Schedule> schedules, Map<ScheduleId, Instant> cutoffs, LedgerReason reason)
+            throws SQLException {
+        List<ScheduleGap> all = new ArrayList<>();
+        for (Schedule schedule : schedules)
+            all.addAll(gaps(
+                    schedule,
+                    UnplannedRange.orEmpty(Optional.empty(), schedule),
+                    requireNonNull(cutoffs.get(schedule.id())),
+                    reason));
+        insertGaps(session, all);
+    }
+
+    private static List<ScheduleGap> gaps(
+            Schedule schedule, UnplannedRange unplanned, Instant cutoff, LedgerReason reason) {
+        if (schedule.runsLeft() == 0) return List.of();
         boolean whole = schedule.isPaused()
                 || schedule.definition().when().bounds().excluded().isEmpty();
         List<TickPlan.LedgerGap> gaps = schedule.unreadable() != null
@@ -166,17 +245,41 @@ final class FutureTicks {
                                 cutoff,
                                 reason.state,
                                 reason.reason);
-        for (TickPlan.LedgerGap ledgerGap : gaps)
-            session.query(INSERT_GAP)
-                    .text("project", schedule.definition().project())
-                    .uuid("id", schedule.id().value())
-                    .instant("from", ledgerGap.from())
-                    .instant("to", ledgerGap.to())
-                    .number("count", ledgerGap.count())
-                    .text("state", ledgerGap.state())
-                    .text("reason", ledgerGap.reason())
-                    .number("version", schedule.version())
-                    .update();
+        return gaps.stream().map(gap -> new ScheduleGap(schedule, gap)).toList();
+    }
+
+    private void insertGaps(Session session, List<ScheduleGap> gaps) throws SQLException {
+        if (gaps.isEmpty()) return;
+        session.query(INSERT_GAP)
+                .text("project", gaps.get(0).schedule.definition().project())
+                .column("ids", "uuid", gaps, one -> one.schedule.id().value())
+                .column("froms", "timestamptz", gaps, one -> one.gap.from())
+                .column("tos", "timestamptz", gaps, one -> one.gap.to())
+                .column("counts", "int8", gaps, one -> one.gap.count())
+                .column("states", "text", gaps, one -> one.gap.state())
+                .column("reasons", "text", gaps, one -> one.gap.reason())
+                .column("versions", "int8", gaps, one -> one.schedule.version())
+                .update();
+        for (ScheduleGap one : gaps)
+            endedRows.count(session, seriesOf(one.schedule), countOf(one.gap.state()), one.gap.count());
+    }
+
+    /** Returns what is counted for a state of the ledger. */
+    static Count countOf(String state) {
+        return switch (state) {
+            case "skipped" -> Count.SKIPPED;
+            case "missed" -> Count.MISSED;
+            default -> Count.CANCELLED;
+        };
+    }
+
+    /** Returns what the instants of a schedule are counted as. */
+    static EndingCounter.Series seriesOf(Schedule schedule) {
+        ScheduleDefinition definition = schedule.definition();
+        return new EndingCounter.Series(
+                definition.project(),
+                definition.template().queue(),
+                definition.template().targetName());
     }
 
     /**
@@ -199,5 +302,19 @@ final class FutureTicks {
                 .text("project", plan.schedule().definition().project())
                 .instant("first", first.get())
                 .list(row -> row);
+    }
+
+    /** Counts the skipped and missed instants of written plans for the statistics. Returns the plans. */
+    static List<TickPlan> counted(Session session, List<TickPlan> written, EndedRows endedRows) {
+        for (TickPlan plan : written) {
+            EndingCounter.Series series = seriesOf(plan.schedule());
+            for (TickPlan.LedgerGap gap : plan.gaps())
+                endedRows.count(session, series, countOf(gap.state()), gap.count());
+            long missed = plan.lateDecisions().stream()
+                    .filter(decision -> !decision.runsLate())
+                    .count();
+            endedRows.count(session, series, Count.MISSED, missed);
+        }
+        return written;
     }
 }

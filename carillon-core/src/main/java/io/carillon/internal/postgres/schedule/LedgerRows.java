@@ -3,12 +3,14 @@ package io.carillon.internal.postgres.schedule;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.schedule.InstantRange;
 import io.carillon.internal.schedule.TickPlan;
+import io.carillon.internal.store.schedule.LedgerRange;
 import io.carillon.run.RunId;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,19 +18,44 @@ import java.util.UUID;
 
 /** The ledger as it is read: ended runs, live runs, and ranges without runs. */
 final class LedgerRows {
-    private static final String LEDGER = """
-            SELECT planned_at AS from_at, planned_at AS to_at, 1 AS count, state, reason, id, started_at
-              FROM carillon.run_history
-             WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
-            UNION ALL
-            SELECT planned_at, planned_at, 1, CASE WHEN owner IS NULL THEN 'waiting'
-              ELSE 'running' END, parked, id, started_at FROM carillon.run
-             WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
-            UNION ALL
-            SELECT from_at, to_at, count, state, reason, NULL, NULL FROM carillon.ledger_gap
-             WHERE schedule_id = :id AND from_at <= :to AND to_at >= :from
-             ORDER BY 1 LIMIT 10000
+    // The start of the first attempt. Only runs with several attempts are looked up.
+    private static final String FIRST_START = """
+            CASE WHEN r.attempt < 2 AND r.started_at IS NOT NULL OR r.attempt = 0 THEN r.started_at
+              ELSE coalesce((SELECT min(a.started_at) FROM carillon.attempt a
+                              WHERE a.project = r.project AND a.run_id = r.id), r.started_at) END AS started_at
             """;
+
+    private static final String ENDED = """
+            SELECT r.planned_at AS from_at, r.planned_at AS to_at, 1 AS count, r.state, r.reason, r.id, r.ended_at,
+            """ + FIRST_START + """
+              FROM carillon.run_history r
+             WHERE r.schedule_id = :id AND r.planned_at BETWEEN :from AND :to AND r.origin IN ('tick', 'backfill')
+            """;
+
+    private static final String LIVE = """
+            SELECT r.planned_at AS from_at, r.planned_at AS to_at, 1 AS count,
+              CASE WHEN r.owner IS NULL THEN 'waiting' ELSE 'running' END AS state, r.parked AS reason, r.id,
+              NULL::timestamptz AS ended_at,
+            """ + FIRST_START + """
+              FROM carillon.run r
+             WHERE r.schedule_id = :id AND r.planned_at BETWEEN :from AND :to AND r.origin IN ('tick', 'backfill')
+            """;
+
+    private static final String GAPS = """
+            SELECT from_at, to_at, count, state, reason, NULL::uuid AS id, NULL::timestamptz AS ended_at,
+              NULL::timestamptz AS started_at
+              FROM carillon.ledger_gap
+             WHERE schedule_id = :id AND from_at <= :to AND to_at >= :from
+            """;
+
+    private static final String LEDGER =
+            ENDED + " UNION ALL " + LIVE + " UNION ALL " + GAPS + " ORDER BY from_at LIMIT :limit";
+
+    // Each part reads its index backwards and stops at the limit.
+    private static final String LATEST = "SELECT * FROM ((" + ENDED + " ORDER BY r.planned_at DESC LIMIT :limit)"
+            + " UNION ALL (" + LIVE + " ORDER BY r.planned_at DESC LIMIT :limit)"
+            + " UNION ALL (" + GAPS + " ORDER BY from_at DESC LIMIT :limit)) entry"
+            + " ORDER BY from_at DESC LIMIT :limit";
 
     // Both use the index of planned instants backwards: one step into each day that is kept.
     private static final String LAST_RUNS = """
@@ -80,15 +107,18 @@ final class LedgerRows {
                         ledgerGap.state(),
                         ledgerGap.reason(),
                         null,
+                        null,
                         null))
                 .toList();
     }
 
-    List<LedgerEntry> read(Session session, Schedule schedule, Instant from, Instant to) throws SQLException {
-        return session.query(LEDGER)
+    /** Returns the entries of a range in their order: the first ones, or the last ones if {@code latest} is set. */
+    List<LedgerEntry> read(Session session, Schedule schedule, LedgerRange range) throws SQLException {
+        List<LedgerEntry> entries = session.query(range.latest() ? LATEST : LEDGER)
                 .uuid("id", schedule.id().value())
-                .instant("from", from)
-                .instant("to", to)
+                .instant("from", range.from())
+                .instant("to", range.to())
+                .number("limit", range.limit())
                 .list(row -> {
                     UUID run = row.maybeUuid("id");
                     return new LedgerEntry(
@@ -98,7 +128,9 @@ final class LedgerRows {
                             row.text("state"),
                             row.maybeText("reason"),
                             run == null ? null : new RunId(run),
-                            row.maybeInstant("started_at"));
+                            row.maybeInstant("started_at"),
+                            row.maybeInstant("ended_at"));
                 });
+        return entries.stream().sorted(Comparator.comparing(LedgerEntry::from)).toList();
     }
 }

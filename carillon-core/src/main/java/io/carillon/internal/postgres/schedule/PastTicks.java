@@ -5,6 +5,7 @@ import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.schedule.FutureTicks.LedgerReason;
 import io.carillon.internal.postgres.schedule.FutureTicks.UnplannedRange;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.schedule.Schedule;
@@ -19,20 +20,23 @@ final class PastTicks {
     /** Plans nothing ahead: an edit must not plan the future with the old definition. */
     private final TickPlanner planner = new TickPlanner(Duration.ZERO, 64);
 
-    private final FutureTicks futureTicks = new FutureTicks();
+    private final FutureTicks futureTicks;
+    private final EndedRows endedRows;
     private final Database database;
     private final Partitions partitions;
 
-    PastTicks(Database database, Partitions partitions) {
+    PastTicks(Database database, Partitions partitions, EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
+        this.endedRows = endedRows;
+        this.futureTicks = new FutureTicks(endedRows);
     }
 
     /** Plans the instants that fell due under the old definition with that definition, late or not. */
     Schedule plan(Session session, Schedule before, Instant cutoff) throws SQLException {
         Schedule schedule = before;
         while (!schedule.planningState().nextAt().isAfter(cutoff)) {
-            PlanRepository.write(session, List.of(planner.plan(schedule, List.of(), cutoff)));
+            PlanRepository.write(session, List.of(planner.plan(schedule, List.of(), cutoff)), endedRows);
             schedule = ScheduleRepository.lock(session, before.definition().project(), before.name())
                     .orElseThrow();
         }
@@ -49,7 +53,7 @@ final class PastTicks {
         while (!schedule.planningState().nextAt().isAfter(now)) {
             TickPlan plan = planner.plan(schedule, List.of(), now);
             List<TickPlan> moved = partitions.creatingMissing(
-                    () -> database.single(session -> PlanRepository.write(session, List.of(plan))));
+                    () -> database.single(session -> PlanRepository.write(session, List.of(plan), endedRows)));
             Optional<Schedule> again = database.single(session ->
                     ScheduleRepository.find(session, seen.definition().project(), seen.name()));
             if (moved.isEmpty() || again.isEmpty()) return;

@@ -7,6 +7,7 @@ import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.sql.HistoryInsert;
 import io.carillon.internal.postgres.sql.RunInsert;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.store.schedule.PlanStore;
 import io.carillon.internal.value.ControlCharacters;
@@ -99,20 +100,8 @@ public final class PlanRepository implements PlanStore {
                   late_first, late_last)),
             """;
 
-    // The schedule is written once, by its key and only if cursor and version have not changed since they were read;
-    // all other writes read the RETURNING of this one. The LIMIT removes no row: it makes a generic plan expect few
-    // rows and find them by the key.
-    private static final String ADVANCE = """
-            advanced AS (
-              UPDATE carillon.schedule s SET cursor = w.cursor, next_at = w.next_at,
-                ticks = s.ticks + w.tick_last - w.tick_first + 1
-                FROM (SELECT * FROM locked_plans LIMIT cardinality(:ids::uuid[])) w
-               WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.old_cursor AND s.version = w.version
-                 AND s.paused_at IS NULL
-              RETURNING s.project, s.id, s.version, s.queue, s.priority, s.target, s.target_name, s.codec, s.payload,
-                        s.headers, s.policy,
-                        s.overlap,
-                        w.tick_first, w.tick_last, w.late_first, w.late_last, w.gap_first, w.gap_last),
+    // The gaps and ticks of the schedules in the relation "advanced"; each has its slices of the arrays.
+    static final String INSERT_PLANNED = """
             inserted_gaps AS (
               INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
               SELECT v.project, v.id, g.from_at, g.to_at, (g.to_at AT TIME ZONE 'UTC')::date, g.count, g.state,
@@ -142,6 +131,22 @@ public final class PlanRepository implements PlanStore {
                   AS t(id, planned_at, due_at, start_by, may_start_late)
               ON CONFLICT DO NOTHING)
             """);
+
+    // The schedule is written once, by its key and only if cursor and version have not changed since they were read;
+    // all other writes read the RETURNING of this one. The LIMIT removes no row: it makes a generic plan expect few
+    // rows and find them by the key.
+    private static final String ADVANCE = """
+            advanced AS (
+              UPDATE carillon.schedule s SET cursor = w.cursor, next_at = w.next_at,
+                ticks = s.ticks + w.tick_last - w.tick_first + 1
+                FROM (SELECT * FROM locked_plans LIMIT cardinality(:ids::uuid[])) w
+               WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.old_cursor AND s.version = w.version
+                 AND s.paused_at IS NULL
+              RETURNING s.project, s.id, s.version, s.queue, s.priority, s.target, s.target_name, s.codec, s.payload,
+                        s.headers, s.policy,
+                        s.overlap,
+                        w.tick_first, w.tick_last, w.late_first, w.late_last, w.gap_first, w.gap_last),
+            """ + INSERT_PLANNED;
 
     // The schedule is locked first, as in every edit. Another transaction that has locked it is about to move it, so
     // this statement does not wait. Rows are looked up one by one, because a join that was planned for empty tables
@@ -224,12 +229,17 @@ public final class PlanRepository implements PlanStore {
     private final Partitions partitions;
     private final ScheduleMaintenance scheduleMaintenance;
     private final PlanningToken planningToken;
+    private final PlanningToken claimToken;
+    private final EndedRows endedRows;
 
-    public PlanRepository(Database database, Partitions partitions, ScheduleMaintenance scheduleMaintenance) {
+    public PlanRepository(
+            Database database, Partitions partitions, ScheduleMaintenance scheduleMaintenance, EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
         this.scheduleMaintenance = scheduleMaintenance;
-        this.planningToken = new PlanningToken(database);
+        this.endedRows = endedRows;
+        this.planningToken = new PlanningToken(database, "planning");
+        this.claimToken = new PlanningToken(database, "claiming");
     }
 
     @Override
@@ -240,6 +250,16 @@ public final class PlanRepository implements PlanStore {
     @Override
     public void releaseToken(UUID node) {
         planningToken.release(node);
+    }
+
+    @Override
+    public boolean acquireClaimToken(UUID node, Duration lease) {
+        return claimToken.acquire(node, lease);
+    }
+
+    @Override
+    public void releaseClaimToken(UUID node) {
+        claimToken.release(node);
     }
 
     @Override
@@ -364,8 +384,9 @@ public final class PlanRepository implements PlanStore {
         boolean late = !plans.get(0).lateDecisions().isEmpty();
         try {
             return partitions.creatingMissing(() -> late
-                    ? database.transaction(session -> resolveMissed(session, plans))
-                    : database.single(session -> write(session, plans)));
+                    ? database.transaction(
+                            session -> FutureTicks.counted(session, resolveMissed(session, plans), endedRows))
+                    : database.single(session -> write(session, plans, endedRows)));
         } catch (StorageException failure) {
             if (!failure.isRowError()) throw failure;
             if (plans.size() == 1) {
@@ -383,9 +404,9 @@ public final class PlanRepository implements PlanStore {
     }
 
     /** Writes plans without late ticks. */
-    static List<TickPlan> write(Session session, List<TickPlan> unordered) throws SQLException {
+    static List<TickPlan> write(Session session, List<TickPlan> unordered, EndedRows endedRows) throws SQLException {
         PlanRows plans = PlanRows.of(unordered);
-        return plans.writtenPlans(plans.bind(session.query(WRITE)));
+        return FutureTicks.counted(session, plans.writtenPlans(plans.bind(session.query(WRITE))), endedRows);
     }
 
     /** Writes plans with late ticks, in a transaction; omits plans with a late tick that is gone or locked. */

@@ -35,12 +35,22 @@ final class PlanRows {
 
     /** Binds schedules, ticks and gaps. */
     Query bind(Query query) throws SQLException {
-        bindFence(query)
-                .column("cursors", "timestamptz", plans, TickPlan::cursor)
+        bindFence(query);
+        bindSlices(query, "late", TickPlan::lateDecisions);
+        return bindPlanned(query);
+    }
+
+    /** Returns the plans in the order in which their columns are bound. */
+    List<TickPlan> inOrder() {
+        return plans;
+    }
+
+    /** Binds the new cursors, ticks and gaps. */
+    Query bindPlanned(Query query) throws SQLException {
+        query.column("cursors", "timestamptz", plans, TickPlan::cursor)
                 .column("nextInstants", "timestamptz", plans, TickPlan::nextAt);
         List<StartWindow<TickPlan.Tick>> ticks = bindSlices(query, "tick", PlanRows::ticks);
         List<TickPlan.LedgerGap> gaps = bindSlices(query, "gap", TickPlan::gaps);
-        bindSlices(query, "late", TickPlan::lateDecisions);
         return query.column("gapFroms", "timestamptz", gaps, TickPlan.LedgerGap::from)
                 .column("gapTos", "timestamptz", gaps, TickPlan.LedgerGap::to)
                 .column("gapCounts", "int8", gaps, TickPlan.LedgerGap::count)

@@ -4,13 +4,16 @@ import io.carillon.internal.jdbc.Database;
 import java.time.Duration;
 import java.util.UUID;
 
-/** The planning token: a row with an owner, an epoch that grows with each new owner, and an expiry. */
+/**
+ * A token, the right of one node to plan or to claim: a row with an owner, an epoch that grows with each new owner, and
+ * an expiry.
+ */
 final class PlanningToken {
     // The owner renews it; any node may take it over after it has expired. If many nodes try at the same time, the
     // row lets one of them through.
     private static final String ACQUIRE = """
             INSERT INTO carillon.planning_token AS t (name, owner, epoch, expires_at)
-            VALUES ('planning', :owner, 1, carillon.clock() + make_interval(secs => :lease))
+            VALUES (:token, :owner, 1, carillon.clock() + make_interval(secs => :lease))
             ON CONFLICT (name) DO UPDATE
                SET owner = excluded.owner, epoch = t.epoch + CASE WHEN t.owner = excluded.owner THEN 0
                  ELSE 1 END, expires_at = excluded.expires_at
@@ -18,17 +21,21 @@ final class PlanningToken {
             """;
 
     private static final String RELEASE = """
-            UPDATE carillon.planning_token SET expires_at = '-infinity' WHERE name = 'planning' AND owner = :owner
+            UPDATE carillon.planning_token SET expires_at = '-infinity' WHERE name = :token AND owner = :owner
             """;
 
     private final Database database;
+    private final String name;
 
-    PlanningToken(Database database) {
+    /** {@code name} is that of the right, such as planning. */
+    PlanningToken(Database database, String name) {
         this.database = database;
+        this.name = name;
     }
 
     boolean acquire(UUID node, Duration lease) {
         return database.single(session -> session.query(ACQUIRE)
+                        .text("token", name)
                         .uuid("owner", node)
                         .seconds("lease", lease)
                         .update()
@@ -36,6 +43,7 @@ final class PlanningToken {
     }
 
     void release(UUID node) {
-        database.single(session -> session.query(RELEASE).uuid("owner", node).update());
+        database.single(session ->
+                session.query(RELEASE).text("token", name).uuid("owner", node).update());
     }
 }

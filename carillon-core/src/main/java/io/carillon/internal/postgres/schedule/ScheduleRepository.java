@@ -9,9 +9,11 @@ import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.postgres.schedule.FutureTicks.LedgerReason;
 import io.carillon.internal.postgres.schedule.FutureTicks.UnplannedRange;
 import io.carillon.internal.postgres.sql.RunInsert;
+import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.schedule.InstantRange;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
+import io.carillon.internal.store.schedule.LedgerRange;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
 import io.carillon.run.RunId;
 import io.carillon.schedule.DroppedHistoryPolicy;
@@ -24,6 +26,8 @@ import io.carillon.schedule.When;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,24 +50,6 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private static final String LIST = "SELECT " + ScheduleRows.COLUMNS
             + " FROM carillon.schedule s WHERE s.project = :project AND s.name > :after ORDER BY s.name LIMIT :limit";
 
-    private static final String INSERT = """
-            INSERT INTO carillon.schedule
-              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs,
-                jitter, queue, priority, target,
-               target_name, payload, codec, headers, pause_after, missed, missed_cap, missed_spread, grace, catch_up,
-               overlap, adaptive_min, adaptive_max, adapted_cursor, cursor, next_at, tzdata)
-            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt,
-              :excluded::text[]::date[], :maxRuns,
-                    make_interval(secs => :jitter), :queue, :priority, :target, :targetName, :payload, :codec, :headers,
-                    :pauseAfter, :missed, :missedCap,
-                    make_interval(secs => :missedSpread), make_interval(secs => :grace),
-                      make_interval(secs => :catchUp),
-                    :overlap, make_interval(secs => :adaptiveMin), make_interval(secs => :adaptiveMax),
-                      carillon.clock(), carillon.clock(), 'infinity',
-                    :tzdata)
-            ON CONFLICT (project, name) DO NOTHING
-            """;
-
     private static final String UPDATE = """
             UPDATE carillon.schedule
                SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor,
@@ -72,11 +58,13 @@ public final class ScheduleRepository implements ScheduleAdmin {
                    pause_after = :pauseAfter, missed_cap = :missedCap,
                      missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter),
                      queue = :queue, priority = :priority, target = :target,
-                   target_name = :targetName, payload = :payload, codec = :codec, headers = CASE WHEN :keepHeaders
-                     THEN headers ELSE :headers END, missed = :missed, grace = make_interval(secs => :grace),
+                   target_name = :targetName, payload = :payload, codec = :codec, policy = :policy,
+                   headers = CASE WHEN :keepHeaders THEN headers ELSE :headers END, missed = :missed,
+                   grace = make_interval(secs => :grace),
                    catch_up = make_interval(secs => :catchUp), overlap = :overlap,
                      adaptive_min = make_interval(secs => :adaptiveMin),
-                   adaptive_max = make_interval(secs => :adaptiveMax), tzdata = :tzdata, updated_at = carillon.clock()
+                   adaptive_max = make_interval(secs => :adaptiveMax), owner = :owner, tzdata = :tzdata,
+                   updated_at = carillon.clock()
              WHERE project = :project AND name = :name
             """;
 
@@ -84,14 +72,6 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private static final String UPDATE_HEADERS =
             "UPDATE carillon.schedule SET headers = :headers WHERE project = :project AND id = :id"
                     + " AND version = :version";
-
-    private static final String PAUSE = """
-            UPDATE carillon.schedule
-               SET version = version + 1, paused_at = carillon.clock(), paused_by = :by, paused_reason = :reason,
-                   paused_until = :until,
-                   updated_at = carillon.clock()
-             WHERE project = :project AND name = :name
-            """;
 
     private static final String RESUME = """
             UPDATE carillon.schedule
@@ -114,51 +94,67 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private final Database database;
     private final Partitions partitions;
     private final TickPlanner planner;
-
-    private final FutureTicks futureTicks = new FutureTicks();
+    private final FutureTicks futureTicks;
+    private final EndedRows endedRows;
     private final PastTicks pastTicks;
     private final LedgerRows ledger = new LedgerRows();
     final ScheduleRows.UnreadableSchedules unreadableSchedules = new ScheduleRows.UnreadableSchedules();
 
-    public ScheduleRepository(Database database, Partitions partitions, TickPlanner planner) {
+    public ScheduleRepository(Database database, Partitions partitions, TickPlanner planner, EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
         this.planner = planner;
-        this.pastTicks = new PastTicks(database, partitions);
+        this.endedRows = endedRows;
+        this.futureTicks = new FutureTicks(endedRows);
+        this.pastTicks = new PastTicks(database, partitions, endedRows);
     }
 
     @Override
-    public ScheduleChange upsert(ScheduleDefinition wanted, Function<ScheduleId, @Nullable String> headers) {
-        ScheduleDefinition scheduleDefinition = ScheduleRows.asStored(wanted);
-        Optional<UnplannedRange> unplanned = findUnplanned(scheduleDefinition.project(), scheduleDefinition.name());
-        if (unplanned.isPresent() && isSame(unplanned.get().schedule(), scheduleDefinition))
-            return renewHeaders(unplanned.get().schedule(), headers).orElseGet(() -> upsert(wanted, headers));
-        unplanned.map(UnplannedRange::schedule).ifPresent(pastTicks::planUnlocked);
-        return inTransaction(session -> {
-            Optional<Schedule> before = lock(session, scheduleDefinition.project(), scheduleDefinition.name());
-            if (before.isEmpty()) {
-                rejectWithoutInstants(session, scheduleDefinition.when(), scheduleDefinition.name());
-                ScheduleId id = ScheduleId.generate();
-                int created = ScheduleRows.bind(session.query(INSERT), scheduleDefinition)
-                        .uuid("id", id.value())
-                        .text("headers", headers.apply(id))
-                        .text("tzdata", ScheduleRows.tzdata())
-                        .update();
-                Schedule schedule = lock(session, scheduleDefinition.project(), scheduleDefinition.name())
-                        .orElseThrow();
-                if (created == 1) return new ScheduleChange.Created(plan(session, schedule));
-                before = Optional.of(schedule); // another node created it first
-            }
-            Schedule stored = before.get();
-            if (isSame(stored, scheduleDefinition)) return new ScheduleChange.Unchanged(stored);
-            rejectWithoutInstants(session, scheduleDefinition.when(), scheduleDefinition.name());
-            ScheduleDefinition paced = scheduleDefinition.withCurrentIntervalOf(stored.definition());
-            return new ScheduleChange.Updated(edit(session, stored, unplanned, paced, headers));
-        });
+    public List<ScheduleChange> upsertAll(
+            List<ScheduleDefinition> wanted, Function<ScheduleId, @Nullable String> headers) {
+        List<ScheduleDefinition> definitions =
+                wanted.stream().map(ScheduleRows::asStored).toList();
+        if (definitions.isEmpty()) return List.of();
+        StoredSchedules stored = StoredSchedules.read(database, definitions);
+        List<TickPlan> missing = new ArrayList<>();
+        for (ScheduleDefinition definition : definitions) {
+            Schedule existing = stored.byName().get(definition.name());
+            if (existing == null || !isSame(existing, definition)) requireInstants(definition, stored.now());
+            if (existing == null)
+                missing.add(planner.plan(NewSchedules.unstored(definition, stored.now()), List.of(), stored.now()));
+        }
+        missing.sort(Comparator.comparing(plan -> plan.schedule().name()));
+        Map<String, ScheduleChange> created = NewSchedules.createAll(database, partitions, missing, headers);
+        List<ScheduleChange> changes = new ArrayList<>();
+        for (ScheduleDefinition definition : definitions) {
+            ScheduleChange change = created.get(definition.name());
+            Schedule existing = stored.byName().get(definition.name());
+            if (change == null && existing != null && isSame(existing, definition))
+                change = renewHeaders(existing, headers);
+            changes.add(change == null ? change(definition, headers) : change);
+        }
+        return changes;
     }
 
-    /** Renews the headers of an unchanged schedule; empty if the schedule has changed since it was read. */
-    private Optional<ScheduleChange> renewHeaders(Schedule seen, Function<ScheduleId, @Nullable String> headers) {
+    /** Changes an existing schedule, or creates it if it was deleted meanwhile. */
+    private ScheduleChange change(ScheduleDefinition wanted, Function<ScheduleId, @Nullable String> headers) {
+        Optional<UnplannedRange> unplanned = findUnplanned(wanted.project(), wanted.name());
+        if (unplanned.isEmpty()) return upsertAll(List.of(wanted), headers).get(0);
+        pastTicks.planUnlocked(unplanned.get().schedule());
+        Optional<ScheduleChange> change = inTransaction(session -> {
+            Optional<Schedule> before = lock(session, wanted.project(), wanted.name());
+            if (before.isEmpty()) return Optional.empty();
+            Schedule stored = before.get();
+            if (isSame(stored, wanted)) return Optional.of(new ScheduleChange.Unchanged(stored));
+            requireInstants(wanted, now(session));
+            ScheduleDefinition paced = wanted.withCurrentIntervalOf(stored.definition());
+            return Optional.of(new ScheduleChange.Updated(edit(session, stored, unplanned, paced, headers)));
+        });
+        return change.orElseGet(() -> upsertAll(List.of(wanted), headers).get(0));
+    }
+
+    /** Renews the headers of an unchanged schedule; null if the schedule has changed since it was read. */
+    private @Nullable ScheduleChange renewHeaders(Schedule seen, Function<ScheduleId, @Nullable String> headers) {
         String packed = headers.apply(seen.id());
         boolean same = packed == null
                 || database.single(session -> session.query(UPDATE_HEADERS)
@@ -168,11 +164,15 @@ public final class ScheduleRepository implements ScheduleAdmin {
                                 .number("version", seen.version())
                                 .update())
                         > 0;
-        return same ? Optional.of(new ScheduleChange.Unchanged(seen)) : Optional.empty();
+        return same ? new ScheduleChange.Unchanged(seen) : null;
     }
 
+    /** A caller of the API who repeats the definition of an application does not become its owner. */
     private static boolean isSame(Schedule stored, ScheduleDefinition wanted) {
-        return stored.definition().equals(wanted.withCurrentIntervalOf(stored.definition()));
+        ScheduleDefinition definition = stored.definition();
+        ScheduleDefinition.Owner owner =
+                wanted.owner() == ScheduleDefinition.Owner.API ? definition.owner() : wanted.owner();
+        return definition.equals(wanted.owner(owner).withCurrentIntervalOf(definition));
     }
 
     /**
@@ -245,20 +245,19 @@ public final class ScheduleRepository implements ScheduleAdmin {
         });
     }
 
-    private static void rejectWithoutInstants(Session session, When when, String name) throws SQLException {
-        Instant now = now(session);
+    private static void requireInstants(ScheduleDefinition definition, Instant now) {
+        When when = definition.when();
         if (when.next(now).isPresent()) return;
         String what = "Schedule '%s' (%s) has no planned instant after %s. Check its timing, from and until.";
-        throw new CarillonException(ErrorCode.NO_INSTANTS, what.formatted(name, when.describe(), now));
+        throw new CarillonException(ErrorCode.NO_INSTANTS, what.formatted(definition.name(), when.describe(), now));
     }
 
     /** Plans the first ticks in the same transaction: no schedule is stored without its next ticks. */
     private Schedule plan(Session session, Schedule schedule) throws SQLException {
         TickPlan plan = planner.plan(schedule, List.of(), now(session));
-        PlanRepository.write(session, List.of(plan));
+        PlanRepository.write(session, List.of(plan), endedRows);
         futureTicks.notifyFirstTick(session, plan);
-        long ticks = schedule.planningState().ticks() + plan.ticks().size();
-        return schedule.planningState(new Schedule.PlanningState(plan.cursor(), plan.nextAt(), ticks));
+        return plan.planned();
     }
 
     @Override
@@ -283,6 +282,11 @@ public final class ScheduleRepository implements ScheduleAdmin {
     }
 
     @Override
+    public List<String> declared(String project, Collection<String> handlers) {
+        return StoredSchedules.declared(database, project, handlers);
+    }
+
+    @Override
     public boolean pause(String project, String name, Schedule.Pause pause) {
         return pause(project, name, pause, Optional.empty());
     }
@@ -294,13 +298,19 @@ public final class ScheduleRepository implements ScheduleAdmin {
             Schedule schedule = lockExisting(session, project, name);
             if (schedule.isPaused() || hasChanged(schedule, seen)) return false;
             endTicks(session, schedule, unplanned, LedgerReason.PAUSED);
-            bindName(session.query(PAUSE), project, name)
-                    .text("by", pause.by())
-                    .text("reason", pause.reason())
-                    .instant("until", pause.until())
-                    .update();
+            SchedulePauses.write(session, project, List.of(name), pause);
             return true;
         });
+    }
+
+    @Override
+    public List<String> pause(String project, List<String> names, Schedule.Pause pause) {
+        List<String> paused = new ArrayList<>();
+        for (int first = 0; first < names.size(); first += SchedulePauses.MAX_NAMES) {
+            List<String> batch = names.subList(first, Math.min(first + SchedulePauses.MAX_NAMES, names.size()));
+            paused.addAll(inTransaction(session -> SchedulePauses.pause(session, futureTicks, project, batch, pause)));
+        }
+        return paused;
     }
 
     private static boolean hasChanged(Schedule schedule, Optional<Long> seen) {
@@ -312,7 +322,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
         Instant cutoff = futureTicks.cutoff(session, schedule);
         futureTicks.recordGaps(session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, reason);
         futureTicks.deleteAfter(session, schedule, cutoff);
-        futureTicks.endUnstarted(session, schedule, reason);
+        futureTicks.endUnstarted(session, List.of(schedule), reason);
     }
 
     @Override
@@ -368,16 +378,16 @@ public final class ScheduleRepository implements ScheduleAdmin {
 
     /** Returns the stored entries, and the entries of pauses and excluded dates that are not over yet. */
     @Override
-    public List<LedgerEntry> ledger(String project, String name, Instant from, Instant to) {
+    public List<LedgerEntry> ledger(String project, String name, LedgerRange range) {
         while (true) {
             Schedule before = get(project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
             List<LedgerEntry> entries =
-                    new ArrayList<>(database.single(session -> ledger.read(session, before, from, to)));
+                    new ArrayList<>(database.single(session -> ledger.read(session, before, range)));
             Schedule schedule = get(project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
             if (schedule.version() == before.version()
                     && schedule.planningState().equals(before.planningState())) {
-                entries.addAll(
-                        LedgerRows.unrecordedEntries(schedule, from, to, database.single(ScheduleRepository::now)));
+                entries.addAll(LedgerRows.unrecordedEntries(
+                        schedule, range.from(), range.to(), database.single(ScheduleRepository::now)));
                 return entries;
             }
         }

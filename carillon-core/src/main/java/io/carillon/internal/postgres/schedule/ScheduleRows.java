@@ -5,6 +5,7 @@ import io.carillon.ErrorCode;
 import io.carillon.internal.jdbc.DatabaseTime;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.run.PolicyText;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.schedule.AdaptiveInterval;
@@ -48,11 +49,11 @@ final class ScheduleRows {
             s.excluded::text[] AS excluded, s.max_runs, s.missed_cap,
               extract(epoch FROM s.missed_spread) AS missed_spread, s.pause_after,
             extract(epoch FROM s.jitter) AS jitter, s.queue, s.priority, s.target, s.target_name, s.payload, s.codec,
-              s.missed,
+              s.policy, s.missed,
             extract(epoch FROM s.grace) AS grace, extract(epoch FROM s.catch_up) AS catch_up, s.overlap,
             extract(epoch FROM s.adaptive_min) AS adaptive_min, extract(epoch FROM s.adaptive_max) AS adaptive_max,
               s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until,
-            s.created_at, s.updated_at
+            s.created_at, s.updated_at, s.owner
             """;
 
     private static final Logger log = LoggerFactory.getLogger(ScheduleRows.class);
@@ -141,9 +142,15 @@ final class ScheduleRows {
                 row.text("target"),
                 row.text("target_name"),
                 row.bytes("payload"),
-                row.text("codec"));
-        ScheduleDefinition scheduleDefinition =
-                new ScheduleDefinition(row.text("project"), row.text("name"), when, runTemplate, schedulePolicies);
+                row.text("codec"),
+                PolicyText.parse(row.maybeText("policy")));
+        ScheduleDefinition scheduleDefinition = new ScheduleDefinition(
+                row.text("project"),
+                row.text("name"),
+                when,
+                runTemplate,
+                schedulePolicies,
+                ScheduleDefinition.Owner.valueOf(upper(row.text("owner"))));
         return new Schedule(
                 new ScheduleId(row.uuid("id")),
                 row.number("version"),
@@ -309,7 +316,8 @@ final class ScheduleRows {
                 scheduleDefinition.name(),
                 new When(asStored(when.timing()), when.dst(), bounds, when.jitter()),
                 scheduleDefinition.template(),
-                scheduleDefinition.policies());
+                scheduleDefinition.policies(),
+                scheduleDefinition.owner());
     }
 
     private static When.Timing asStored(When.Timing timing) {
@@ -334,22 +342,19 @@ final class ScheduleRows {
         When when = scheduleDefinition.when();
         ScheduleDefinition.RunTemplate runTemplate = scheduleDefinition.template();
         AdaptiveInterval adaptiveInterval = when.adaptive();
-        return timing(query, when)
+        return query.text("kind", kind(when))
+                .text("expression", expression(when))
+                .instant("anchor", anchor(when))
                 .seconds("adaptiveMin", adaptiveInterval == null ? null : adaptiveInterval.min())
                 .seconds("adaptiveMax", adaptiveInterval == null ? null : adaptiveInterval.max())
                 .text("project", scheduleDefinition.project())
                 .text("name", scheduleDefinition.name())
                 .text("zone", when.zone().getId())
-                .text("gap", lower(when.dst().gap().name()))
-                .text("repeat", lower(when.dst().repeat().name()))
+                .text("gap", text(when.dst().gap()))
+                .text("repeat", text(when.dst().repeat()))
                 .instant("startsAt", when.bounds().from())
                 .instant("endsAt", when.bounds().until())
-                .texts(
-                        "excluded",
-                        when.bounds().excluded().stream()
-                                .sorted()
-                                .map(LocalDate::toString)
-                                .toList())
+                .texts("excluded", excluded(when))
                 .number("maxRuns", when.bounds().maxRuns())
                 .seconds("jitter", when.jitter())
                 .text("queue", runTemplate.queue())
@@ -358,38 +363,49 @@ final class ScheduleRows {
                 .text("targetName", runTemplate.targetName())
                 .bytes("payload", runTemplate.payload())
                 .text("codec", runTemplate.codec())
+                .text("policy", PolicyText.of(runTemplate.policy()))
                 .text("missed", scheduleDefinition.policies().missed().text())
                 .seconds("grace", scheduleDefinition.policies().grace())
                 .seconds("catchUp", scheduleDefinition.policies().catchUp())
                 .number("missedCap", scheduleDefinition.policies().runAll().cap())
                 .seconds("missedSpread", scheduleDefinition.policies().runAll().spread())
                 .number("pauseAfter", scheduleDefinition.policies().pauseAfter())
-                .text("overlap", scheduleDefinition.policies().overlap().text());
+                .text("overlap", scheduleDefinition.policies().overlap().text())
+                .text("owner", scheduleDefinition.owner().text());
     }
 
-    private static Query timing(Query query, When when) throws SQLException {
+    static String kind(When when) {
+        if (when.timing() instanceof When.Timing.Cron) return "cron";
+        return when.timing() instanceof When.Timing.Every ? "interval" : "once";
+    }
+
+    static String expression(When when) {
         if (when.timing() instanceof When.Timing.Cron cron)
-            return query.text("kind", "cron")
-                    .text("expression", cron.expression().toString())
-                    .instant("anchor", null);
-        if (when.timing() instanceof When.Timing.Every every) {
-            Interval interval = every.interval();
-            return query.text("kind", "interval")
-                    .text(
-                            "expression",
-                            interval.amount() + " " + lower(interval.unit().name()))
-                    .instant("anchor", interval.start().toInstant());
-        }
-        When.Timing.Once once = (When.Timing.Once) when.timing();
-        return query.text("kind", "once").text("expression", "").instant("anchor", once.at());
+            return cron.expression().toString();
+        if (!(when.timing() instanceof When.Timing.Every every)) return "";
+        return every.interval().amount() + " " + text(every.interval().unit());
+    }
+
+    static @Nullable Instant anchor(When when) {
+        if (when.timing() instanceof When.Timing.Every every)
+            return every.interval().start().toInstant();
+        return when.timing() instanceof When.Timing.Once once ? once.at() : null;
+    }
+
+    static List<String> excluded(When when) {
+        return when.bounds().excluded().stream()
+                .sorted()
+                .map(LocalDate::toString)
+                .toList();
+    }
+
+    /** Returns the name of a constant as the tables have it. */
+    static String text(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     private static String upper(String text) {
         return text.toUpperCase(Locale.ROOT).replace('-', '_');
-    }
-
-    private static String lower(String text) {
-        return text.toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Returns the version of the time zone rules with which this process plans. */

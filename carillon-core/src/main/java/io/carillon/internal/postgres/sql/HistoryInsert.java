@@ -26,7 +26,8 @@ public final class HistoryInsert {
             "target",
             "target_name",
             "key",
-            "headers");
+            "headers",
+            "policy");
 
     private final InsertStatement text;
 
@@ -103,7 +104,11 @@ public final class HistoryInsert {
             return new DeadRunInsert(InsertStatement.copying("carillon.dead_run", row + ".", COPIED_COLUMNS)
                     .with("state", state)
                     .with("error", error)
-                    .with("died_at", "carillon.clock()"));
+                    .with("died_at", "carillon.clock()")
+                    .with(
+                            "payload",
+                            "CASE WHEN " + row + ".origin = 'event' THEN carillon.complete_event_payload(" + row
+                                    + ".project, " + row + ".payload) ELSE " + row + ".payload END"));
         }
 
         /** Returns a copy that writes this expression to a column. */

@@ -9,7 +9,7 @@ import java.util.List;
 public final class RunInsert {
     /** The columns that say to which lane a run belongs and what it does. */
     private static final List<String> WORK_COLUMNS =
-            List.of("project", "queue", "priority", "target", "target_name", "codec", "payload", "headers");
+            List.of("project", "queue", "priority", "target", "target_name", "codec", "payload", "headers", "policy");
 
     private final InsertStatement text;
 
@@ -48,14 +48,13 @@ public final class RunInsert {
     }
 
     /**
-     * Returns a copy whose runs belong to the schedule {@code row} and have its policies. Unless the schedule allows
-     * overlaps, they wait behind its gate in the order of {@code instant}, from the time they are due.
+     * Returns a copy whose runs belong to the schedule {@code row}. Unless the schedule allows overlaps, they wait
+     * behind its gate in the order of {@code instant}, from the time they are due.
      */
     public RunInsert ofSchedule(String row, String instant) {
         String gated = "CASE WHEN " + row + ".overlap <> 'allow' THEN ";
         String dueAt = text.expression("due_at");
         return with("schedule_id", row + ".id")
-                .with("policy", row + ".policy")
                 .with("ready_at", gated + "'infinity' ELSE " + dueAt + " END")
                 .with("parked", gated + "'gate' END")
                 .with("gate_key", "'overlap:' || " + gated + row + ".id::text END")

@@ -83,10 +83,11 @@ public final class VitalsRepository implements VitalsStore {
     private static final String SCHEDULES = """
             SELECT CASE WHEN s.project = 'default' THEN s.name ELSE s.project || '/' || s.name END AS name,
                    s.paused_at IS NOT NULL AS paused,
-                   coalesce(tick.planned_at, CASE WHEN isfinite(s.next_at) THEN s.next_at END) AS next_at,
+                   CASE WHEN s.paused_at IS NULL
+                        THEN coalesce(tick.planned_at, CASE WHEN isfinite(s.next_at) THEN s.next_at END) END AS next_at,
                    greatest(0, extract(epoch FROM carillon.clock() - tick.due_at)) AS lag,
                      success.ended_at AS last_success
-              FROM (SELECT * FROM carillon.schedule ORDER BY project, name LIMIT 100) s
+              FROM (SELECT * FROM carillon.schedule ORDER BY project, name LIMIT 500) s
               LEFT JOIN LATERAL (SELECT r.planned_at, r.due_at FROM carillon.run r
                                   WHERE r.schedule_id = s.id AND r.origin IN ('tick', 'backfill') AND r.owner IS NULL
                                   ORDER BY r.planned_at LIMIT 1) tick ON true

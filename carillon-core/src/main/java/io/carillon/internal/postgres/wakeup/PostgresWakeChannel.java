@@ -9,6 +9,7 @@ import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateName;
+import io.carillon.run.RunId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
@@ -25,6 +27,11 @@ import org.postgresql.PGNotification;
 /** LISTEN and NOTIFY on one channel. The payload is a word and its arguments; words of other versions are ignored. */
 public final class PostgresWakeChannel implements WakeChannel {
     private static final String NOTIFY = "SELECT pg_notify('carillon', m) FROM unnest(:messages::text[]) m";
+
+    // A transaction of its own, which writes no row. Its commit does not wait for the disk: a wake-up that a crash of
+    // the server removes is a hint, and a poll finds the work.
+    private static final String NOTIFY_NOW = "SELECT pg_notify('carillon', m),"
+            + " set_config('synchronous_commit', 'off', true) FROM unnest(:messages::text[]) m";
 
     /**
      * A server that does not answer for this long is treated as unreachable: a subscription must open and close even if
@@ -48,7 +55,7 @@ public final class PostgresWakeChannel implements WakeChannel {
         List<String> messages =
                 signals.stream().map(PostgresWakeChannel::encode).distinct().toList();
         database.single(
-                session -> session.query(NOTIFY).texts("messages", messages).list(row -> row));
+                session -> session.query(NOTIFY_NOW).texts("messages", messages).list(row -> row));
     }
 
     /** Notifies in the session's transaction: the commit sends the notifications. */
@@ -154,8 +161,11 @@ public final class PostgresWakeChannel implements WakeChannel {
         if (signal instanceof Signal.GateWaiting gateWaiting)
             return "gate " + gateWaiting.gate().project() + " "
                     + gateWaiting.gate().name();
+        if (signal instanceof Signal.RunWaiting waiting)
+            return "wait " + waiting.project() + " " + waiting.run().value() + " " + waiting.randomNumber();
         if (signal instanceof Signal.Cancel) return "cancel";
         if (signal instanceof Signal.CheckAll) return "check";
+        if (signal instanceof Signal.EventsPublished published) return "events " + published.randomNumber();
         if (signal instanceof Signal.Ping ping) return "ping " + ping.sender();
         throw new AssertionError("no text for " + signal.getClass().getSimpleName());
     }
@@ -172,12 +182,16 @@ public final class PostgresWakeChannel implements WakeChannel {
                             words.length > 5 ? words[5] : ""));
                 // The name comes last: it is the user's text and may contain spaces.
                 case "gate" -> Optional.of(new Signal.GateWaiting(new GateName(words[1], text.split(" ", 3)[2])));
+                case "wait" ->
+                    Optional.of(new Signal.RunWaiting(
+                            words[1], new RunId(UUID.fromString(words[2])), Integer.parseInt(words[3])));
                 case "cancel" -> Optional.of(new Signal.Cancel());
                 case "check" -> Optional.of(new Signal.CheckAll());
+                case "events" -> Optional.of(new Signal.EventsPublished(Integer.parseInt(words[1])));
                 case "ping" -> Optional.of(new Signal.Ping(words[1]));
                 default -> Optional.empty();
             };
-        } catch (ArrayIndexOutOfBoundsException | NumberFormatException malformed) {
+        } catch (ArrayIndexOutOfBoundsException | IllegalArgumentException malformed) {
             return Optional.empty();
         }
     }

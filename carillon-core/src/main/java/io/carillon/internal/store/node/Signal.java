@@ -2,6 +2,7 @@ package io.carillon.internal.store.node;
 
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.GateName;
+import io.carillon.run.RunId;
 import java.time.Instant;
 
 /** A message from one node to the others. */
@@ -18,11 +19,23 @@ public sealed interface Signal {
     /** A run waits at a gate. */
     record GateWaiting(GateName gate) implements Signal {}
 
+    /**
+     * A run was stored that waits for other runs, by a process that does not look whether they have ended. By the
+     * random number, the nodes of a large cluster agree which of them respond.
+     */
+    record RunWaiting(String project, RunId run, int randomNumber) implements Signal {}
+
     /** A running run was cancelled: send a heartbeat now to read the cancel requests. */
     record Cancel() implements Signal {}
 
     /** Check everything again, for example after the clock was changed. */
     record CheckAll() implements Signal {}
+
+    /**
+     * Events were published by a process that does not dispatch them. By the random number, the nodes of a large
+     * cluster agree which of them respond.
+     */
+    record EventsPublished(int randomNumber) implements Signal {}
 
     /** A ping by which the sender proves that the channel works. */
     record Ping(String sender) implements Signal {}

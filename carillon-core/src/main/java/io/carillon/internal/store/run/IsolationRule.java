@@ -58,6 +58,8 @@ public final class IsolationRule {
     /** Returns how long a run must have run to count as harmless: 10 s, and longer after many node deaths. */
     public static Duration harmlessAfter(int deaths) {
         int steps = Math.min(MAX_STEPS, Math.max(0, deaths - MAX_DEATHS_OF_LONG_RUN));
+        // Asked for every attempt several times a second, and multiplying a duration is slow.
+        if (steps == 0) return FIRST_HARMLESS_AFTER;
         return FIRST_HARMLESS_AFTER.multipliedBy(1L << (2 * steps));
     }
 

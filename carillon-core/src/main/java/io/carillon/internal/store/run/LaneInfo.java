@@ -8,19 +8,34 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lane with its settings and the number of its runs.
  *
- * @param waiting the number of waiting runs, counted up to a limit
- * @param breaker null if the breaker is closed
+ * @param breaker null if the lane has no breaker
  * @param pause null if the lane is not paused
  */
 public record LaneInfo(
         Lane lane,
-        long waiting,
-        long running,
+        Counts counts,
         QueueLimits limits,
         int weight,
         @Nullable Breaker breaker,
         @Nullable Pause pause) {
-    /** A breaker that is {@code open} or {@code half-open}. {@code until} is the time of its next probe. */
+    /**
+     * The numbers of waiting and running runs.
+     *
+     * @param complete whether these are all; there are at least these otherwise
+     * @param waitingSince since when the oldest of the counted runs waits; null if none is due
+     */
+    public record Counts(
+            long waiting,
+            long running,
+            boolean complete,
+            @Nullable Instant waitingSince) {}
+
+    /**
+     * A breaker.
+     *
+     * @param state {@code closed}, {@code open} or {@code half-open}
+     * @param until the time of the next probe; null if the breaker is closed
+     */
     public record Breaker(String state, @Nullable Instant until) {}
 
     /** The pause of a lane: its start, the user who paused it (null if unknown), and the reason (null if none). */

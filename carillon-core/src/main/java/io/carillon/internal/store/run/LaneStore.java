@@ -5,6 +5,7 @@ import io.carillon.internal.run.Lane;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -42,8 +43,8 @@ public interface LaneStore {
     ClaimResult claim(ClaimRequest request);
 
     /**
-     * Reports how the recent attempts of a node ended. Opens and closes breakers by the reports of all nodes, and
-     * returns the changes.
+     * Reports how the recent attempts of a node ended, in lanes that have a breaker. Opens and closes breakers by the
+     * reports of all nodes, and returns the changes.
      */
     List<BreakerChange> reportOutcomes(UUID node, List<LaneOutcomes> outcomes);
 
@@ -53,12 +54,21 @@ public interface LaneStore {
     /** Sets the weight of a lane: how many runs it gets for each run of a lane with weight 1. */
     void setWeight(Lane lane, int weight);
 
+    /** Sets whether a lane has a breaker. A breaker that is removed is closed first. */
+    void setBreaker(Lane lane, boolean enabled);
+
     /** Stops claims from a lane immediately. Returns false if it was already paused. */
     boolean pause(Lane lane, String by, @Nullable String reason);
 
     /** Ends a pause and closes the breaker. Returns false if the lane was not paused and its breaker was closed. */
     boolean resume(Lane lane);
 
-    /** Returns the lanes of a project that have runs or settings. */
+    /**
+     * Returns the lanes of a project that have runs or settings, in the order of their queues, at most 1,000. At most
+     * 10,000 runs of all lanes are counted.
+     */
     List<LaneInfo> list(String project);
+
+    /** Returns a lane; empty if it has neither runs nor settings. At most 10,000 runs are counted. */
+    Optional<LaneInfo> find(Lane lane);
 }

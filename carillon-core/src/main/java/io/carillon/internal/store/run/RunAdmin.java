@@ -3,12 +3,14 @@ package io.carillon.internal.store.run;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.CancelResult;
 import io.carillon.run.Explanation;
+import io.carillon.run.Payload;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,11 +20,17 @@ import org.jspecify.annotations.Nullable;
 public interface RunAdmin {
     Optional<Run> get(String project, RunId run);
 
+    /** Returns those of these runs that exist. */
+    List<Run> get(String project, Collection<RunId> runs);
+
     /** Returns the newest runs that match, waiting, running and ended. */
     List<Run> list(String project, RunFilter filter);
 
     /** Returns the runs that match, ordered by id from newest to oldest, after the run that the query names. */
     List<Run> page(String project, RunQuery query);
+
+    /** Returns a page with the position of the next one. */
+    RunQuery.Page search(String project, RunQuery query);
 
     /**
      * Makes a waiting run due at another instant. Returns false if there is no such run, or if it is a tick or waits at
@@ -41,6 +49,12 @@ public interface RunAdmin {
 
     /** Starts dead runs again as new runs. Returns one result for each. */
     List<RedriveResult> redrive(String project, List<RunId> dead);
+
+    /** Like {@link #redrive(String, List)}, for one run, with another payload; null keeps the stored one. */
+    RedriveResult redrive(String project, RunId dead, @Nullable Payload edited);
+
+    /** Returns the payload of a run; empty if the run does not exist or the history does not keep the payload. */
+    Optional<Payload> payload(String project, RunId run);
 
     /** Returns the dead runs that match. */
     List<RunId> dead(String project, RunFilter filter);

@@ -22,6 +22,12 @@ public interface PlanStore {
     /** Releases the planning token if this node holds it. */
     void releaseToken(UUID node);
 
+    /** Acquires or renews the claim token, which only the node that claims runs in leader mode holds. */
+    boolean acquireClaimToken(UUID node, Duration lease);
+
+    /** Releases the claim token if this node holds it. */
+    void releaseClaimToken(UUID node);
+
     /** Returns whether there is any work for a planning round. One query, because usually there is none. */
     boolean hasWork(PlanningWindow window);
 

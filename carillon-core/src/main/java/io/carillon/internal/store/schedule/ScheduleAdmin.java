@@ -8,6 +8,7 @@ import io.carillon.schedule.ScheduleChange;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.ScheduleId;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,11 +27,24 @@ public interface ScheduleAdmin {
     }
 
     /**
-     * Like {@link #upsert(ScheduleDefinition)}, but sets the headers of the schedule's runs. A schedule that is created
-     * or changed takes them; an unchanged one takes them unless they are null. The function is called on the calling
-     * thread, under the schedule's lock.
+     * Like {@link #upsert(ScheduleDefinition)}, but sets the headers of the schedule's runs; see {@link #upsertAll}.
      */
-    ScheduleChange upsert(ScheduleDefinition scheduleDefinition, Function<ScheduleId, @Nullable String> headers);
+    default ScheduleChange upsert(ScheduleDefinition definition, Function<ScheduleId, @Nullable String> headers) {
+        return upsertAll(List.of(definition), headers).get(0);
+    }
+
+    /**
+     * Creates or changes schedules with different names of one project. New ones are stored together with their first
+     * ticks, in few statements. A definition without a planned instant in the future is refused before anything is
+     * stored.
+     *
+     * <p>A schedule that is created or changed takes the headers; an unchanged one takes them unless they are null. The
+     * function is called on the calling thread.
+     *
+     * @return the changes in the order of the definitions
+     */
+    List<ScheduleChange> upsertAll(
+            List<ScheduleDefinition> definitions, Function<ScheduleId, @Nullable String> headers);
 
     Optional<Schedule> get(String project, String name);
 
@@ -47,8 +61,17 @@ public interface ScheduleAdmin {
      */
     Map<UUID, Schedule.LastRun> lastRuns(List<UUID> ids);
 
+    /** Returns the names of the schedules that an application declared for one of these handlers, in order. */
+    List<String> declared(String project, Collection<String> handlers);
+
     /** Ends the waiting ticks of a schedule and plans no more. Returns false if it was already paused. */
     boolean pause(String project, String name, Schedule.Pause pause);
+
+    /**
+     * Like {@link #pause(String, String, Schedule.Pause)}, for several schedules, with a few statements for each 500.
+     * Returns the names of those that this call paused; others were paused before, or do not exist.
+     */
+    List<String> pause(String project, List<String> names, Schedule.Pause pause);
 
     /**
      * Continues with the next instant. Instants of the pause are recorded as skipped. Returns false if it
@@ -86,5 +109,10 @@ public interface ScheduleAdmin {
     }
 
     /** Returns what happened at each planned instant of a range, as single entries and ranges, in order. */
-    List<LedgerEntry> ledger(String project, String name, Instant from, Instant to);
+    default List<LedgerEntry> ledger(String project, String name, Instant from, Instant to) {
+        return ledger(project, name, LedgerRange.of(from, to));
+    }
+
+    /** Like {@link #ledger(String, String, Instant, Instant)}, but with a limit. */
+    List<LedgerEntry> ledger(String project, String name, LedgerRange range);
 }

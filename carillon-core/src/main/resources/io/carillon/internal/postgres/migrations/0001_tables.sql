@@ -13,13 +13,16 @@ $$;
 
 -- A row is a project, the tenant to which every other row belongs. A library user has the project 'default'.
 CREATE TABLE carillon.project (
-  project             text COLLATE "C" PRIMARY KEY,
-  owner               text,
+  project             text COLLATE "C" PRIMARY KEY,        -- its name, which never changes
+  id                  uuid NOT NULL DEFAULT gen_random_uuid() UNIQUE,
+  owner               uuid,                              -- a user of the server; null: none
   requests_per_second double precision,                  -- quotas of the server; null: the default of the server
   max_schedules       integer,
   max_waiting         bigint,
   max_bulk_actions    integer,
   max_streams         integer,
+  max_endpoints       integer,
+  max_subscriptions   integer,
   ad_hoc_urls         boolean NOT NULL DEFAULT true,     -- false: webhooks call endpoints only
   created_at          timestamptz NOT NULL DEFAULT carillon.clock()
 );
@@ -43,6 +46,7 @@ CREATE TABLE carillon.schedule (
   excluded         date[] NOT NULL DEFAULT '{}',
   jitter           interval NOT NULL DEFAULT '0',
   max_runs         bigint,                               -- null: unlimited
+  owner            text COLLATE "C" NOT NULL DEFAULT 'api' CHECK (owner IN ('api', 'code')), -- who defined it
   -- What it starts. These columns are copied to each run.
   queue            text COLLATE "C" NOT NULL,
   priority         smallint NOT NULL,
@@ -51,7 +55,7 @@ CREATE TABLE carillon.schedule (
   payload          bytea NOT NULL,
   codec            text COLLATE "C" NOT NULL,
   headers          text,                                 -- of each run; null: none
-  policy           jsonb,                                -- retry and timeout; null: those of the handler
+  policy           text,                                 -- of each run; null: none
   -- Policies for instants that are late or overlap.
   missed           text COLLATE "C" NOT NULL,
   missed_cap       integer NOT NULL,
@@ -81,6 +85,8 @@ CREATE TABLE carillon.schedule (
 ) WITH (fillfactor = 80);
 -- The planner finds the schedules that are due soon.
 CREATE INDEX schedule_next ON carillon.schedule (next_at) WHERE paused_at IS NULL;
+-- The schedules that applications declare, which a start compares with those of its code.
+CREATE INDEX schedule_of_code ON carillon.schedule (project, name) WHERE owner = 'code';
 CREATE INDEX schedule_paused_until ON carillon.schedule (paused_until) WHERE paused_until IS NOT NULL;
 -- Adaptive schedules whose interval has not been adapted since their cursor moved.
 CREATE INDEX schedule_adaptive ON carillon.schedule (cursor)
@@ -129,10 +135,11 @@ CREATE TABLE carillon.run (
   gate_arrival_at timestamptz,                           -- when it arrives at its gate; null: it has arrived or passed
   limited_by      text COLLATE "C",                      -- the queue whose limit counts this run; null: none does
   parked          text COLLATE "C",                      -- why it cannot be claimed: 'running', 'isolated', 'gate',
-                                                         -- 'no-handler' or 'awaiting'; null: it is not parked
+                                                         -- 'no-handler', 'awaiting' or 'run-wait'; null: it is not
+                                                         -- parked
   was_isolated    boolean,                               -- true: it was isolated before it was parked as no-handler
   headers         text,                                  -- null: none
-  policy          jsonb,                                 -- retry and timeout; null: those of the handler
+  policy          text,                                  -- its own retry and timeout; null: those of the handler
   PRIMARY KEY (project, id)
 ) WITH (fillfactor = 45, vacuum_truncate = false,
         autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 1,
@@ -156,6 +163,8 @@ CREATE INDEX run_parked ON carillon.run (parked, target_name, due_at) WHERE park
 -- Runs of a gate that have passed (gate_position is null) or wait (in its order), and runs that have not arrived yet.
 CREATE INDEX run_gate ON carillon.run (project, gate_key, gate_position) WHERE gate_key IS NOT NULL;
 CREATE INDEX run_gate_arrival ON carillon.run (gate_arrival_at) WHERE gate_arrival_at IS NOT NULL;
+-- The run that a redrive created for a dead run, and below the same for ended ones.
+CREATE INDEX run_redriven ON carillon.run (project, parent_id) WHERE origin = 'redrive';
 -- Runs that count towards the limit of their lane.
 CREATE INDEX run_limited ON carillon.run (project, limited_by) WHERE limited_by IS NOT NULL;
 
@@ -195,13 +204,17 @@ CREATE TABLE carillon.run_history (
   payload       bytea,                                   -- null: the handler does not ask to keep it
   log           text,
   delivery      text,                                    -- what the target reports about its delivery; null: nothing
-  headers       text
+  headers       text,
+  policy        text
 ) PARTITION BY RANGE (day);
 -- Pages of a project's runs, and lookups by id, which always know the project.
 CREATE INDEX run_history_run ON carillon.run_history (project, id);
 -- Each instant of a schedule has at most one entry. This holds for runs that have left the table carillon.run.
 CREATE UNIQUE INDEX run_history_instant ON carillon.run_history (schedule_id, planned_at, day)
   WHERE origin IN ('tick', 'backfill');
+CREATE INDEX run_history_redriven ON carillon.run_history (project, parent_id) WHERE origin = 'redrive';
+-- The runs of an event.
+CREATE INDEX run_history_event ON carillon.run_history (project, key) WHERE origin = 'event';
 CREATE INDEX run_history_ended ON carillon.run_history USING brin (ended_at);
 
 -- A row is an attempt that did not end its run.
@@ -259,7 +272,7 @@ CREATE TABLE carillon.dead_run (
   gate_key    text COLLATE "C",
   gate_limit  integer,
   headers     text,
-  policy      jsonb,
+  policy      text,
   error       text,
   died_at     timestamptz NOT NULL,
   PRIMARY KEY (project, id)
@@ -279,7 +292,8 @@ CREATE TABLE carillon.gate (
   PRIMARY KEY (project, kind, key)
 ) WITH (fillfactor = 50);
 
--- A row is a lane (a queue of a project) that has a pause, a limit, a weight or a breaker. Other lanes have no row.
+-- A row is a lane (a queue of a project) that has a pause, a limit, a weight or a setting of its breaker. Other lanes
+-- have no row.
 CREATE TABLE carillon.lane (
   queue                 text COLLATE "C" NOT NULL,
   project               text COLLATE "C" NOT NULL,
@@ -292,6 +306,7 @@ CREATE TABLE carillon.lane (
   recount_until         timestamptz,                     -- until then, claims also count runs claimed before the
                                                          -- limit was set; infinity: no claim has seen the limit yet;
                                                          -- null: all runs are counted
+  breaker_enabled       boolean,                         -- null: only the queue of an endpoint has a breaker
   breaker               text COLLATE "C" NOT NULL DEFAULT 'closed' CHECK (breaker IN ('closed', 'open', 'half-open')),
   breaker_until         timestamptz,                     -- when the breaker allows the next probe
   breaker_failed_probes integer NOT NULL DEFAULT 0,      -- consecutive probes that failed
@@ -368,7 +383,8 @@ CREATE TABLE carillon.lane_attempt_stats (
   PRIMARY KEY (queue, project, node)
 ) WITH (fillfactor = 50);
 
--- A row is a right that one node holds until it expires. The row 'planning' is the right to plan in leader mode.
+-- A row is a right that one node holds until it expires. The row 'planning' is the right to plan in
+-- leader mode, 'claiming' the right to claim runs.
 CREATE TABLE carillon.planning_token (
   name       text COLLATE "C" PRIMARY KEY,
   owner      uuid NOT NULL,
@@ -385,13 +401,14 @@ CREATE TABLE carillon.cancel_request (
   PRIMARY KEY (project, run_id)
 );
 
--- A row is the progress that an attempt reported. The heartbeat writes it; maintenance deletes it after the run ended.
+-- A row is what an attempt reported so far. The heartbeat writes it; maintenance deletes it after the run ended.
 CREATE TABLE carillon.progress (
   project text COLLATE "C" NOT NULL,
   run_id  uuid NOT NULL,
   attempt integer NOT NULL,
-  done    bigint NOT NULL,
-  total   bigint NOT NULL,
+  done    bigint,                                        -- null: no progress was reported
+  total   bigint,
+  log     text,                                          -- the end of the log; null: it is empty
   at      timestamptz NOT NULL,
   PRIMARY KEY (project, run_id)
 ) WITH (fillfactor = 50);
@@ -413,6 +430,36 @@ CREATE TABLE carillon.open_attempt (
 -- A caller knows the run and the callback token, but not the project.
 CREATE INDEX open_attempt_run ON carillon.open_attempt (run_id);
 
+-- A row says that a run waits for the end of another run. It is deleted when it is answered. The waiting run is parked as
+-- 'run-wait' until it has no row left.
+CREATE TABLE carillon.run_wait (
+  project    text COLLATE "C" NOT NULL,
+  run_id     uuid NOT NULL,
+  awaited_id uuid NOT NULL,                              -- of the same project
+  on_failure text COLLATE "C" NOT NULL CHECK (on_failure IN ('cancel', 'run-anyway', 'wait')),
+  PRIMARY KEY (project, run_id, awaited_id)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX run_wait_awaited ON carillon.run_wait (project, awaited_id);
+
+-- A row is what a step of a workflow did. It is inserted once, by the attempt that executed the step, and never changed.
+-- Maintenance deletes the rows of a run after it has ended.
+CREATE TABLE carillon.workflow_step (
+  project     text COLLATE "C" NOT NULL,
+  run_id      uuid NOT NULL,
+  position    integer NOT NULL,                          -- of the call in the code of the workflow, from 0
+  path        text COLLATE "C" NOT NULL,                 -- the name of the step, with its key
+  kind        text COLLATE "C" NOT NULL CHECK (kind IN ('step', 'sleep')),
+  owner       uuid NOT NULL,                             -- the fence of the attempt that inserted the row
+  attempt     integer NOT NULL,
+  failures    integer NOT NULL,                          -- of the run so far; the next step counts from here
+  codec       text COLLATE "C",
+  value       bytea,                                     -- null: none
+  error       text,                                      -- why the step failed finally; null: it succeeded
+  until       timestamptz,                               -- of a sleep
+  recorded_at timestamptz NOT NULL,
+  PRIMARY KEY (project, run_id, position)
+);
+
 -- A row keeps the unique key of a handler in use after its run has ended, until its time window is over.
 CREATE TABLE carillon.unique_key_window (
   project text COLLATE "C" NOT NULL,
@@ -423,3 +470,247 @@ CREATE TABLE carillon.unique_key_window (
   PRIMARY KEY (project, handler, key)
 );
 CREATE INDEX unique_key_window_until ON carillon.unique_key_window (until);
+
+-- A row has what one process counted in one minute for one handler in one queue, or, with the queue and the handler '',
+-- for all of a project: its charts need not read all of them. The counts are absolute: the process
+-- writes the row again while they grow, so a repeated write counts nothing twice, and no two processes write the same
+-- row. Rows are kept for two days.
+CREATE TABLE carillon.stats_minute (
+  project         text COLLATE "C" NOT NULL,
+  minute          timestamptz NOT NULL,
+  queue           text COLLATE "C" NOT NULL,
+  target_name     text COLLATE "C" NOT NULL,             -- the handler
+  recorder        uuid NOT NULL,                         -- the process, or one since the clock was set back
+  version         bigint NOT NULL,                       -- of the write; an older one that commits late changes nothing
+  started         integer NOT NULL,                      -- attempts
+  succeeded       integer NOT NULL,                      -- runs
+  dead            integer NOT NULL,
+  cancelled       bigint NOT NULL,
+  quarantined     integer NOT NULL,
+  skipped         bigint NOT NULL,                       -- planned instants; a gap may have very many
+  missed          bigint NOT NULL,
+  retried         integer NOT NULL,                      -- attempts that failed and are tried again
+  rescued         integer NOT NULL,                      -- runs that were taken from dead nodes
+  redriven        integer NOT NULL,                      -- dead runs that were started again
+  lateness_micros bigint NOT NULL,                       -- of ticks: from the planned instant to the start; the sum
+  lateness        integer[] NOT NULL,                    -- and the number in each bucket, see DurationHistogram
+  wait_micros     bigint NOT NULL,                       -- of first attempts: from the due time to the start
+  wait            integer[] NOT NULL,
+  run_micros      bigint NOT NULL,                       -- of attempts: from the start to the end
+  run             integer[] NOT NULL,
+  PRIMARY KEY (project, minute, queue, target_name, recorder)
+) WITH (fillfactor = 70);
+-- The sums of a project, for its charts. Their queue and handler are ''.
+CREATE INDEX stats_minute_project ON carillon.stats_minute (project, minute) WHERE queue = '';
+-- The minutes of all projects: for the statistics per hour, for removal, and for figures of all projects.
+CREATE INDEX stats_minute_minute ON carillon.stats_minute (minute);
+
+-- A row has the counts of one hour for one handler in one queue: the sum of its minutes of all processes. It is computed
+-- again from the minutes, not added to. Rows are kept for 90 days.
+CREATE TABLE carillon.stats_hour (
+  project         text COLLATE "C" NOT NULL,
+  hour            timestamptz NOT NULL,
+  queue           text COLLATE "C" NOT NULL,
+  target_name     text COLLATE "C" NOT NULL,             -- the handler
+  started         bigint NOT NULL,                       -- attempts
+  succeeded       bigint NOT NULL,                       -- runs
+  dead            bigint NOT NULL,
+  cancelled       bigint NOT NULL,
+  quarantined     bigint NOT NULL,
+  skipped         bigint NOT NULL,                       -- planned instants
+  missed          bigint NOT NULL,
+  retried         bigint NOT NULL,                       -- attempts that failed and are tried again
+  rescued         bigint NOT NULL,                       -- runs that were taken from dead nodes
+  redriven        bigint NOT NULL,                       -- dead runs that were started again
+  lateness_micros bigint NOT NULL,                       -- of ticks: from the planned instant to the start; the sum
+  lateness        bigint[] NOT NULL,                     -- and the number in each bucket, see DurationHistogram
+  wait_micros     bigint NOT NULL,                       -- of first attempts: from the due time to the start
+  wait            bigint[] NOT NULL,
+  run_micros      bigint NOT NULL,                       -- of attempts: from the start to the end
+  run             bigint[] NOT NULL,
+  PRIMARY KEY (project, hour, queue, target_name)
+);
+CREATE INDEX stats_hour_project ON carillon.stats_hour (project, hour) WHERE queue = '';
+CREATE INDEX stats_hour_hour ON carillon.stats_hour (hour);
+
+-- Positions of events in the order of their inserts, see event_tick.
+CREATE SEQUENCE carillon.event_seq;
+
+-- A row is an event. Rows are only inserted. Each day is a partition, like those of run_history; day is the UTC day of
+-- the time in id, so an event is found by its id. xid is the transaction that published it, in the numbering of
+-- carillon.event_xid: by it a reader knows which tick is the first that contains the event.
+CREATE TABLE carillon.event_store (
+  project      text COLLATE "C" NOT NULL,
+  id           uuid NOT NULL,
+  day          date NOT NULL,
+  seq          bigint NOT NULL DEFAULT nextval('carillon.event_seq'),
+  xid          xid8 NOT NULL,
+  topic        text COLLATE "C" NOT NULL,
+  type         text COLLATE "C" NOT NULL,
+  key          text COLLATE "C",                         -- null: none; events with a key can be delivered in order
+  codec        text COLLATE "C" NOT NULL,
+  data         bytea NOT NULL,
+  version      bigint NOT NULL DEFAULT 0,                -- of the key, see event_stream; 0: none
+  schedule     text COLLATE "C",                         -- the schedule whose tick published it; null: none
+  planned_at   timestamptz,                              -- the instant of the tick
+  published_at timestamptz NOT NULL DEFAULT carillon.clock()
+) PARTITION BY RANGE (day);
+CREATE UNIQUE INDEX event_store_id ON carillon.event_store (project, id, day);
+-- The dispatcher reads the events of all projects, readers of one topic or key only that.
+CREATE INDEX event_store_xid ON carillon.event_store (xid);
+CREATE INDEX event_store_topic ON carillon.event_store (project, topic, xid);
+CREATE INDEX event_store_key ON carillon.event_store (project, topic, key, xid) WHERE key IS NOT NULL;
+
+-- A row is an id that a publisher gave an event: a publish with the same id stores nothing. The unique key contains the
+-- day of the partition, so a publish inserts two rows, for the day before the event and for its day. Then two publishes
+-- on the same day or on consecutive days have a row in common, and one of them waits for the other.
+CREATE TABLE carillon.event_publish_id (
+  project    text COLLATE "C" NOT NULL,
+  publish_id text COLLATE "C" NOT NULL,
+  day        date NOT NULL,
+  event_id   uuid NOT NULL,                              -- the event that was stored
+  PRIMARY KEY (project, publish_id, day)
+) PARTITION BY RANGE (day);
+
+-- A row is a snapshot of the transactions that had ended at some time. Numbers have no gaps. The position of an event
+-- is the first tick that contains it, then its seq. Rows are never changed, so all readers see one order, and an event
+-- that commits late gets a position behind everything that was read before. Tick 0 has no row and contains nothing.
+CREATE TABLE carillon.event_tick (
+  tick      bigint PRIMARY KEY,
+  snapshot  pg_snapshot NOT NULL,
+  stored_at timestamptz NOT NULL DEFAULT carillon.clock()
+);
+
+-- A row is a period in which transaction numbers of the server only grew. The largest epoch is the current one; the
+-- first one has no row and the offset 0. A dump that is restored on another server may meet smaller transaction
+-- numbers; then a new epoch begins, whose offset makes them larger than all stored ones.
+CREATE TABLE carillon.event_epoch (
+  epoch      bigint PRIMARY KEY,
+  xid_offset bigint NOT NULL,
+  started_at timestamptz NOT NULL DEFAULT carillon.clock()
+);
+
+-- A row is the version of a key in a topic whose publishers ask for versions: the number of its events.
+CREATE TABLE carillon.event_stream (
+  project text COLLATE "C" NOT NULL,
+  topic   text COLLATE "C" NOT NULL,
+  key     text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  PRIMARY KEY (project, topic, key)
+) WITH (fillfactor = 50);
+
+-- A row is a subscription. Only users change it. Its place is the row in event_cursor, or else the one in
+-- event_dispatch.
+CREATE TABLE carillon.event_subscription (
+  project       text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  name          text COLLATE "C" NOT NULL,
+  version       bigint NOT NULL DEFAULT 1,               -- raised by each change
+  topic_pattern text COLLATE "C" NOT NULL,               -- a name, or a prefix followed by *
+  type_pattern  text COLLATE "C" NOT NULL,               -- the same, separated by commas
+  in_order      boolean NOT NULL,                        -- whether events of one key are delivered one after the other
+  target_name   text COLLATE "C" NOT NULL,               -- the handler of the runs
+  endpoint      text COLLATE "C",                        -- the endpoint that gets the events; null: the handler
+  mode          text COLLATE "C",                        -- structured or binary, for an endpoint
+  queue         text COLLATE "C" NOT NULL,
+  priority      smallint NOT NULL,
+  owner         text COLLATE "C" NOT NULL DEFAULT 'api', -- code: declared when a process starts
+  skipped       uuid[] NOT NULL DEFAULT '{}',            -- events that get no run
+  paused_at     timestamptz,                             -- null: not paused
+  paused_by     text,
+  paused_reason text,
+  created_at    timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, name)
+) WITH (fillfactor = 50);
+CREATE INDEX event_subscription_topic ON carillon.event_subscription (project, topic_pattern);
+CREATE INDEX event_subscription_prefix ON carillon.event_subscription (project) WHERE topic_pattern LIKE '%*';
+
+-- The place of all subscriptions without a row in event_cursor: their events up to it have a run. The one row is
+-- written for each batch of new events, however many subscriptions there are. version is raised when a subscription
+-- loses its own cursor.
+CREATE TABLE carillon.event_dispatch (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  tick     bigint NOT NULL,
+  seq      bigint NOT NULL,
+  version  bigint NOT NULL
+) WITH (fillfactor = 10, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+INSERT INTO carillon.event_dispatch (tick, seq, version) VALUES (0, 9223372036854775807, 1);
+
+-- A row is the place of a subscription that is not where the others are: it is new, or was paused. Or it is a replay of
+-- past events for a subscription. Nodes write it, and it is removed when it has reached the others, or its end.
+CREATE TABLE carillon.event_cursor (
+  project      text COLLATE "C" NOT NULL,
+  name         text COLLATE "C" NOT NULL,
+  replay       bigint NOT NULL DEFAULT 0,                -- 0: the subscription itself; else the number of the replay
+  tick         bigint NOT NULL,                          -- events up to this position have a run
+  seq          bigint NOT NULL,
+  ends_at_tick bigint,                                   -- the last tick of a replay; null: it has no end
+  PRIMARY KEY (project, name, replay)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+CREATE INDEX event_cursor_tick ON carillon.event_cursor (tick);
+
+-- A row is a relay, which sends the events of a topic to a destination outside of the database, such as Kafka. One node
+-- at a time has its lease and sends. It moves the cursor after the destination has accepted the events.
+CREATE TABLE carillon.event_relay (
+  project       text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  name          text COLLATE "C" NOT NULL,
+  topic         text COLLATE "C" NOT NULL,
+  destination   text COLLATE "C" NOT NULL,               -- for operators, such as kafka:orders
+  cursor_tick   bigint NOT NULL,                         -- events up to this position are sent or held
+  cursor_seq    bigint NOT NULL,
+  epoch         bigint NOT NULL DEFAULT 0,               -- raised by each change of the owner; guards all writes
+  owner         uuid,                                    -- the node that sends; null: none
+  leased_until  timestamptz,
+  sent          bigint NOT NULL DEFAULT 0,               -- events since the relay was created
+  sent_at       timestamptz,
+  failing_since timestamptz,                             -- null: the last attempt to send succeeded
+  error         text,
+  created_at    timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, name)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+
+-- A row is an event that the cursor of a relay has passed and that is not sent: the destination has rejected it, or it
+-- waits behind a rejected event of its key.
+CREATE TABLE carillon.event_relay_held (
+  project text COLLATE "C" NOT NULL,
+  relay   text COLLATE "C" NOT NULL,
+  tick    bigint NOT NULL,
+  seq     bigint NOT NULL,
+  event   uuid NOT NULL,
+  day     date NOT NULL,                                 -- of the event, see event_store
+  key     text COLLATE "C",
+  state   text COLLATE "C" NOT NULL CHECK (state IN ('rejected', 'waiting', 'retry', 'skip')),
+  blocks  boolean NOT NULL,                              -- whether later events of the key wait
+  reason  text,                                          -- why the destination rejected it
+  held_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, relay, tick, seq),
+  FOREIGN KEY (project, relay) REFERENCES carillon.event_relay ON DELETE CASCADE
+);
+CREATE INDEX event_relay_held_key ON carillon.event_relay_held (project, relay, key, tick, seq) WHERE blocks;
+CREATE INDEX event_relay_held_state ON carillon.event_relay_held (project, relay, state, tick, seq)
+  WHERE state <> 'waiting';
+
+-- A row is how far a source has read one partition of a system outside of the database. It moves in the transaction that
+-- publishes the events that were read.
+CREATE TABLE carillon.event_source (
+  project       text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  name          text COLLATE "C" NOT NULL,
+  part          text COLLATE "C" NOT NULL,               -- the partition, such as payments-3
+  next_position bigint NOT NULL,
+  stored_at     timestamptz NOT NULL DEFAULT carillon.clock(),
+  blocked_at    timestamptz,                             -- null: not blocked by a record that cannot be published
+  reason        text,
+  PRIMARY KEY (project, name, part)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+
+-- A row is a record that a source could not publish and has passed.
+CREATE TABLE carillon.event_source_parked (
+  project   text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  source    text COLLATE "C" NOT NULL,
+  part      text COLLATE "C" NOT NULL,
+  position  bigint NOT NULL,
+  key       bytea,
+  value     bytea,
+  reason    text NOT NULL,
+  parked_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, source, part, position)
+);

@@ -18,9 +18,50 @@ CREATE TABLE carillon.api_key (
   addresses  text[] NOT NULL DEFAULT '{}',               -- ranges that it may be used from; empty: everywhere
   queues     text[] NOT NULL DEFAULT '{}',               -- names or prefixes with *; empty: all
   handlers   text[] NOT NULL DEFAULT '{}',               -- names or prefixes with *; empty: all
+  endpoints  text[] NOT NULL DEFAULT '{}',               -- names or prefixes with *; empty: not restricted to any
   PRIMARY KEY (project, id),
   UNIQUE (id)
 );
+
+-- A row is a person who has logged in with the identity provider, or whom an admin has added. The provider identifies a
+-- person by issuer and subject; name and email are what it said at the last login, and are shown only.
+CREATE TABLE carillon.app_user (
+  id         uuid PRIMARY KEY,
+  issuer     text COLLATE "C" NOT NULL,
+  subject    text COLLATE "C" NOT NULL,
+  name       text,                                       -- null: the provider did not say it
+  email      text,                                       -- null: the provider did not say it
+  created_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  login_at   timestamptz,                                -- the last login; null: none yet
+  UNIQUE (issuer, subject)
+);
+ALTER TABLE carillon.project ADD FOREIGN KEY (owner) REFERENCES carillon.app_user;
+CREATE INDEX project_owner ON carillon.project (owner) WHERE owner IS NOT NULL;
+
+-- A row is the role of a user in a project.
+CREATE TABLE carillon.project_member (
+  project    text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  user_id    uuid NOT NULL REFERENCES carillon.app_user,
+  role       text COLLATE "C" NOT NULL CHECK (role IN ('viewer', 'operator', 'admin')),
+  created_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  created_by text NOT NULL,
+  PRIMARY KEY (project, user_id)
+);
+CREATE INDEX project_member_user ON carillon.project_member (user_id, project);
+
+-- A row is a session of a user in a browser. Only the hash of its token is stored. Logout deletes the row.
+CREATE TABLE carillon.user_session (
+  id         uuid PRIMARY KEY,
+  user_id    uuid NOT NULL REFERENCES carillon.app_user ON DELETE CASCADE,
+  hash       bytea NOT NULL UNIQUE,
+  created_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  used_at    timestamptz NOT NULL DEFAULT carillon.clock(), -- written at most once per minute
+  expires_at timestamptz NOT NULL,
+  address    text NOT NULL,                              -- of the client at the login
+  browser    text NOT NULL                               -- its header User-Agent
+);
+CREATE INDEX user_session_user ON carillon.user_session (user_id, created_at);
+CREATE INDEX user_session_expires ON carillon.user_session (expires_at);
 
 -- A row is a change that a caller made. Rows are only inserted, in the transaction of the change.
 CREATE TABLE carillon.audit (
@@ -95,6 +136,7 @@ CREATE TABLE carillon.endpoint (
   connect_timeout interval NOT NULL,
   success         integer[] NOT NULL DEFAULT '{}',       -- status codes that mean success; empty: 200 to 299
   callback        interval,                              -- null: 202 has no special meaning
+  retry           text,                                  -- of its runs; null: that of the webhook handler
   created_at      timestamptz NOT NULL DEFAULT carillon.clock(),
   created_by      text NOT NULL,
   updated_at      timestamptz NOT NULL DEFAULT carillon.clock(),
@@ -109,6 +151,7 @@ CREATE TABLE carillon.endpoint_secret (
   name           text COLLATE "C" NOT NULL,
   header         text COLLATE "C",                       -- the header whose value it is; null: it signs requests
   sealed         text NOT NULL,
+  public_key     text,                                   -- of a secret that signs with Ed25519; null: another kind
   previous       text,                                   -- the secret before the last rotation; null: none
   previous_until timestamptz,                            -- until then, requests are also signed with previous
   created_at     timestamptz NOT NULL DEFAULT carillon.clock(),

@@ -79,6 +79,49 @@ BEGIN
   END LOOP;
 END $$;
 
+-- Locks the first due runs of several lanes and returns their ctids. Each position of the arrays is a priority of a lane
+-- with the handlers to claim for, separated by spaces, as in the function above. Paused and limited lanes are left out
+-- before a row is locked (OFFSET ensures it); otherwise rows would be locked and not claimed. A lane with one handler,
+-- which is the common case, is one index range of one statement: a call of the function above for each lane took
+-- longer than the reading of its runs, because each call sets and resets the planner settings.
+CREATE FUNCTION carillon.claim_candidates(
+  p_queues text[], p_projects text[], p_priorities smallint[], p_ready_froms timestamptz[], p_limits int[],
+  p_handlers text[], p_unknown_handlers text[])
+RETURNS SETOF tid LANGUAGE plpgsql COST 1 ROWS 1
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+BEGIN
+  RETURN QUERY
+  SELECT first.row_ctid
+    FROM (SELECT * FROM unnest(p_queues, p_projects, p_priorities, p_ready_froms, p_limits, p_handlers)
+                          AS requested(queue, project, priority, ready_from, wanted, handler)
+           WHERE requested.handler <> '' AND strpos(requested.handler, ' ') = 0
+             AND NOT EXISTS (SELECT 1 FROM carillon.lane p
+                              WHERE p.queue = requested.queue AND p.project = requested.project
+                                AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
+                                     OR p.breaker <> 'closed'))
+          OFFSET 0) l,
+         LATERAL (SELECT r.ctid AS row_ctid FROM carillon.run r
+                   WHERE r.queue = l.queue AND r.project = l.project AND r.priority = l.priority
+                     AND r.target_name = l.handler AND r.ready_at BETWEEN l.ready_from AND carillon.clock()
+                     AND r.start_by > carillon.clock() AND r.owner IS NULL
+                   ORDER BY r.ready_at LIMIT l.wanted
+                   FOR UPDATE SKIP LOCKED) first;
+  IF EXISTS (SELECT 1 FROM unnest(p_handlers) AS handler WHERE handler = '' OR strpos(handler, ' ') > 0) THEN
+    RETURN QUERY
+    SELECT row_ctid
+      FROM (SELECT * FROM unnest(p_queues, p_projects, p_priorities, p_ready_froms, p_limits, p_handlers)
+                            AS requested(queue, project, priority, ready_from, wanted, handlers)
+             WHERE (requested.handlers = '' OR strpos(requested.handlers, ' ') > 0)
+               AND NOT EXISTS (SELECT 1 FROM carillon.lane p
+                                WHERE p.queue = requested.queue AND p.project = requested.project
+                                  AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
+                                       OR p.breaker <> 'closed'))
+            OFFSET 0) l,
+           carillon.claim_candidates(l.queue, l.project, l.priority, l.ready_from, l.wanted,
+                                     string_to_array(l.handlers, ' '), p_unknown_handlers) AS row_ctid;
+  END IF;
+END $$;
+
 -- Returns the first p_due_limit runs of all lanes that are due, from p_ready_from on, and the first p_upcoming_limit
 -- runs that are not due yet. Nodes learn from it which lanes have work, and when the next run is due.
 CREATE FUNCTION carillon.queue_head(p_ready_from timestamptz, p_due_limit int, p_upcoming_limit int)

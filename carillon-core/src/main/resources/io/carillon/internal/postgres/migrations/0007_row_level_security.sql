@@ -20,17 +20,26 @@ BEGIN
   GRANT USAGE ON SCHEMA carillon TO carillon_api;
   GRANT SELECT, INSERT, UPDATE, DELETE ON carillon.schedule, carillon.run, carillon.dead_run, carillon.lane,
     carillon.gate, carillon.cancel_request, carillon.unique_key_window, carillon.progress, carillon.open_attempt,
-    carillon.idempotency, carillon.endpoint, carillon.endpoint_secret TO carillon_api;
-  GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt TO carillon_api;
-  GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action TO carillon_api;
-  GRANT SELECT ON carillon.project TO carillon_api;
+    carillon.run_wait, carillon.idempotency, carillon.endpoint, carillon.endpoint_secret, carillon.event_subscription,
+    carillon.event_cursor, carillon.project_member TO carillon_api;
+  GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt, carillon.event_store,
+    carillon.event_publish_id TO carillon_api;
+  GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action, carillon.event_stream TO carillon_api;
+  -- Users belong to no project: the role sees those who are members of the current one, and no sessions.
+  GRANT SELECT ON carillon.app_user TO carillon_api;
+  GRANT SELECT ON carillon.project, carillon.stats_minute, carillon.stats_hour TO carillon_api;
+  -- Ticks, epochs and the place of the dispatch belong to no project and contain numbers of transactions only.
+  GRANT SELECT ON carillon.event_tick, carillon.event_epoch, carillon.event_dispatch TO carillon_api;
+  GRANT SELECT ON carillon.workflow_step TO carillon_api;
   -- Nodes belong to no project: their names, hosts and processes are not for tenants.
   GRANT SELECT (id, handlers, slots, busy, dead_at) ON carillon.node TO carillon_api;
-  GRANT USAGE ON SEQUENCE carillon.gate_position_seq TO carillon_api;
+  GRANT USAGE ON SEQUENCE carillon.gate_position_seq, carillon.event_seq TO carillon_api;
   FOREACH v_table IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'unique_key_window',
-                                 'progress', 'open_attempt', 'idempotency', 'run_history', 'ledger_gap', 'audit',
+                                 'progress', 'open_attempt', 'run_wait', 'workflow_step', 'idempotency', 'run_history', 'ledger_gap', 'audit',
                                  'api_key', 'attempt', 'project', 'bulk_action', 'endpoint',
-                                 'endpoint_secret'] LOOP
+                                 'endpoint_secret', 'stats_minute', 'stats_hour', 'event_store', 'event_stream',
+                                 'event_subscription', 'event_cursor', 'event_publish_id', 'event_relay',
+                                 'event_relay_held', 'event_source', 'event_source_parked', 'project_member'] LOOP
     CONTINUE WHEN EXISTS (SELECT 1 FROM pg_policies p
                            WHERE p.schemaname = 'carillon' AND p.tablename = v_table
                              AND p.policyname = 'current_project_only');
@@ -39,6 +48,14 @@ BEGIN
     EXECUTE format('CREATE POLICY current_project_only ON carillon.%I AS RESTRICTIVE TO carillon_api '
                    'USING (project = (SELECT current_setting(''carillon.project'', true)))', v_table);
   END LOOP;
+  IF NOT EXISTS (SELECT 1 FROM pg_policies WHERE schemaname = 'carillon' AND tablename = 'app_user') THEN
+    ALTER TABLE carillon.app_user ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY all_rows ON carillon.app_user USING (true);
+    CREATE POLICY members_only ON carillon.app_user AS RESTRICTIVE TO carillon_api
+      USING (EXISTS (SELECT 1 FROM carillon.project_member m
+                      WHERE m.user_id = app_user.id
+                        AND m.project = (SELECT current_setting('carillon.project', true))));
+  END IF;
   RETURN true;
 END $$;
 SELECT carillon.enable_row_security();

@@ -9,6 +9,7 @@ import io.carillon.internal.run.Transition;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
+import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.run.TestAttempts;
@@ -60,7 +61,8 @@ class RunEventsTest {
     @Test
     void an_event_describes_the_run_of_the_attempt() {
         UUID schedule = UUID.randomUUID();
-        Attempt attempt = attempt(Origin.TICK, NOON, NOON, new Attempt.References(schedule, null, null));
+        Attempt attempt =
+                attempt(Origin.TICK, NOON, NOON, new Attempt.References(schedule, null, null, Run.Policy.none()));
 
         assertThat(RunEvents.started(attempt, Duration.ZERO).run())
                 .isEqualTo(new RunInfo(

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,11 +42,12 @@ public class LoopTest {
     @ParameterizedTest
     @MethodSource("everyKind")
     void goes_on_after_everything_a_round_throws(Throwable failure) throws Exception {
-        Faulty loop = new Faulty(failure, null);
+        Faulty faulty = new Faulty(failure, null);
+        Loop loop = faulty.loop;
         try (loop) {
             loop.start();
 
-            assertThat(loop.fine.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(faulty.fine.await(10, TimeUnit.SECONDS)).isTrue();
             assertThat(loop.isAlive()).isTrue();
         }
         assertThat(loop.isFailing()).isFalse();
@@ -58,11 +60,12 @@ public class LoopTest {
     @ParameterizedTest
     @MethodSource("everyKind")
     void goes_on_even_if_the_failure_callback_throws(Throwable failure) throws Exception {
-        Faulty loop = new Faulty(new IllegalStateException("turn"), failure);
+        Faulty faulty = new Faulty(new IllegalStateException("turn"), failure);
+        Loop loop = faulty.loop;
         try (loop) {
             loop.start();
 
-            assertThat(loop.fine.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(faulty.fine.await(10, TimeUnit.SECONDS)).isTrue();
         }
         assertThat(loop.failures()).isEqualTo(2);
     }
@@ -70,13 +73,10 @@ public class LoopTest {
     @Test
     void reports_that_it_fails_while_it_fails() throws Exception {
         CountDownLatch failed = new CountDownLatch(3);
-        Loop loop = new Loop("always", true) {
-            @Override
-            public void runRound() {
-                failed.countDown();
-                throw new IllegalStateException("always");
-            }
-        };
+        Loop loop = new Loop("always", true, () -> {
+            failed.countDown();
+            throw new IllegalStateException("always");
+        });
         try (loop) {
             loop.start();
             assertThat(failed.await(10, TimeUnit.SECONDS)).isTrue();
@@ -89,13 +89,12 @@ public class LoopTest {
     @Test
     void ends_promptly_out_of_a_long_sleep() throws Exception {
         CountDownLatch asleep = new CountDownLatch(1);
-        Loop loop = new Loop("sleeper", true) {
-            @Override
-            public void runRound() throws InterruptedException {
-                asleep.countDown();
-                sleep(Duration.ofHours(1).toNanos());
-            }
-        };
+        AtomicReference<Loop> self = new AtomicReference<>();
+        Loop loop = new Loop("sleeper", true, () -> {
+            asleep.countDown();
+            self.get().sleep(Duration.ofHours(1).toNanos());
+        });
+        self.set(loop);
         loop.start();
         assertThat(asleep.await(10, TimeUnit.SECONDS)).isTrue();
         long before = System.nanoTime();
@@ -109,13 +108,10 @@ public class LoopTest {
     @Test
     void interrupts_a_round_that_does_not_end_by_itself() throws Exception {
         CountDownLatch stuck = new CountDownLatch(1);
-        Loop loop = new Loop("stuck", true) {
-            @Override
-            public void runRound() throws InterruptedException {
-                stuck.countDown();
-                new CountDownLatch(1).await();
-            }
-        };
+        Loop loop = new Loop("stuck", true, () -> {
+            stuck.countDown();
+            new CountDownLatch(1).await();
+        });
         loop.start();
         assertThat(stuck.await(10, TimeUnit.SECONDS)).isTrue();
 
@@ -126,22 +122,22 @@ public class LoopTest {
 
     @Test
     void may_be_closed_before_it_was_started() {
-        Loop loop = new Faulty(new IllegalStateException(), null);
+        Loop loop = new Faulty(new IllegalStateException(), null).loop;
 
         loop.close();
 
         assertThat(loop.isAlive()).isFalse();
     }
 
-    /** A loop whose first two rounds fail. */
-    private static final class Faulty extends Loop {
+    /** A task whose first two rounds fail. */
+    private static final class Faulty implements Loop.Task {
+        private final Loop loop = new Loop("faulty", true, this);
         private final CountDownLatch fine = new CountDownLatch(3);
         private final AtomicInteger calls = new AtomicInteger();
         private final Throwable failure;
         private final Throwable alsoFails;
 
         Faulty(Throwable failure, Throwable alsoFails) {
-            super("faulty", true);
             this.failure = failure;
             this.alsoFails = alsoFails;
         }
@@ -150,7 +146,7 @@ public class LoopTest {
         public void runRound() throws InterruptedException {
             if (calls.incrementAndGet() <= 2) throw LoopTest.<RuntimeException>sneaky(failure);
             fine.countDown();
-            sleep(1_000_000);
+            loop.sleep(1_000_000);
         }
 
         @Override

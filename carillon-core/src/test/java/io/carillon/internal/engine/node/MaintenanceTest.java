@@ -3,6 +3,7 @@ package io.carillon.internal.engine.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.NodeConfig;
+import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.loop.LoopTest;
 import io.carillon.internal.store.MaintenanceStore;
 import io.carillon.internal.store.TableStats;
@@ -38,7 +39,7 @@ class MaintenanceTest {
     @MethodSource("everyStepAndKind")
     void goes_on_after_everything_a_step_throws(String step, Throwable failure) throws Exception {
         RecordingMaintenanceStore store = new RecordingMaintenanceStore(step, failure, 2);
-        try (Maintenance maintenance = new Maintenance(store, NodeConfig.defaults(), () -> 0)) {
+        try (Loop maintenance = new Maintenance(store, NodeConfig.defaults(), () -> 0).loop()) {
             maintenance.start();
             assertThat(store.calls).as("it cleans after a random delay").isEmpty();
             maintenance.wake();
@@ -56,7 +57,7 @@ class MaintenanceTest {
     @MethodSource("everyStepAndKind")
     void a_step_that_always_fails_blocks_no_other_step(String step, Throwable failure) throws Exception {
         RecordingMaintenanceStore store = new RecordingMaintenanceStore(step, failure, Integer.MAX_VALUE);
-        try (Maintenance maintenance = new Maintenance(store, NodeConfig.defaults(), () -> 0)) {
+        try (Loop maintenance = new Maintenance(store, NodeConfig.defaults(), () -> 0).loop()) {
             maintenance.start();
             maintenance.wake();
 
@@ -72,7 +73,7 @@ class MaintenanceTest {
         RecordingMaintenanceStore store = new RecordingMaintenanceStore("none", new IllegalStateException(), 0);
         Duration week = Duration.ofDays(7);
         NodeConfig config = NodeConfig.defaults().historyRetention(week).deadRunRetention(week.multipliedBy(2));
-        try (Maintenance maintenance = new Maintenance(store, config, () -> 0)) {
+        try (Loop maintenance = new Maintenance(store, config, () -> 0).loop()) {
             maintenance.start();
             maintenance.wake();
 
@@ -124,10 +125,10 @@ class MaintenanceTest {
 
     @Test
     void many_ended_runs_are_vacuumed_and_few_are_left_to_autovacuum() {
-        assertThat(vacuumsAfter(99_999)).isZero();
+        assertThat(vacuumsAfter(19_999)).isZero();
         assertThat(vacuumsAfter(1)).isOne();
-        assertThat(vacuumsAfter(50_000)).isZero();
-        assertThat(vacuumsAfter(50_000)).isOne();
+        assertThat(vacuumsAfter(10_000)).isZero();
+        assertThat(vacuumsAfter(10_000)).isOne();
     }
 
     @Test
@@ -158,7 +159,7 @@ class MaintenanceTest {
         table.dead = 10;
         int vacuums = vacuumsAfter(100_000) + vacuumsAfter(110_000);
         assertThat(vacuums).as("rows are no longer kept").isOne();
-        assertThat(vacuumsAfter(100_000)).as("threshold is back at 100,000").isOne();
+        assertThat(vacuumsAfter(20_000)).as("threshold is back at 20,000").isOne();
     }
 
     @Test
@@ -173,7 +174,8 @@ class MaintenanceTest {
 
     /** A store that records its calls. One step fails the given number of times. */
     private static class RecordingMaintenanceStore implements MaintenanceStore {
-        static final List<String> STEPS = List.of("ensurePartitions", "reservePages", "dropHistory", "purge");
+        static final List<String> STEPS =
+                List.of("ensurePartitions", "reservePages", "dropHistory", "dropEvents", "purge", "maintainStats");
 
         private final Map<String, String> calls = new ConcurrentHashMap<>();
         private final Map<String, Semaphore> done = new ConcurrentHashMap<>();
@@ -194,6 +196,11 @@ class MaintenanceTest {
         }
 
         @Override
+        public int maintainStats(Duration minutes, Duration hours) {
+            return step("maintainStats", minutes + " " + hours);
+        }
+
+        @Override
         public boolean reservePages() {
             return step("reservePages", "") > 0;
         }
@@ -206,6 +213,11 @@ class MaintenanceTest {
         @Override
         public void vacuumRuns() {
             throw new AssertionError("vacuum without ended runs");
+        }
+
+        @Override
+        public int dropEvents(Duration retention) {
+            return step("dropEvents", retention.toString());
         }
 
         @Override

@@ -4,6 +4,8 @@ import io.carillon.NodeConfig;
 import io.carillon.internal.engine.attempt.Completer;
 import io.carillon.internal.engine.attempt.ReadyQueue;
 import io.carillon.internal.engine.attempt.Workers;
+import io.carillon.internal.run.Lane;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,14 +13,19 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Calculates how many runs to claim: as many as there are free slots and, if runs are short, as many as were started
- * recently, so that workers do not wait for the database after each small claim. It does not ask for runs that would
- * wait long for a slot.
+ * Decides how many runs to claim, and when. As many as there are free slots and, if runs are short, as many as were
+ * started recently, so that workers do not wait for the database after each small claim; it does not ask for runs that
+ * would wait long for a slot. New work of lanes without backlog comes first, at most every other time. If runs become
+ * due one by one, a claim waits briefly for more of them.
  */
-public final class ClaimSizer {
+public final class ClaimPacing {
     private static final long WINDOW_NANOS = 100_000_000L;
     private static final int MAX_UNWRITTEN = 5_000;
     private static final int MAX_NEW_LANE_CLAIM = 5;
+    /**
+     * How long to wait for more runs when runs become due one by one. A claim costs the same for one run as for ten.
+     */
+    private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
 
     private final Workers workers;
     private final ReadyQueue queue;
@@ -28,8 +35,15 @@ public final class ClaimSizer {
     private long windowStart = System.nanoTime();
     private long startedAtWindowStart;
     private volatile int prefetch;
+    private volatile boolean hintPending;
+    /** New work arrived while this node had no capacity. It is claimed before the backlog when there is capacity. */
+    private boolean newLanesPending;
 
-    public ClaimSizer(Workers workers, ReadyQueue queue, Completer completer, NodeConfig config) {
+    private boolean lastClaimedNewLanes;
+    private boolean lastClaimPartial;
+    private long lastClaim = System.nanoTime() - GATHER_NANOS;
+
+    public ClaimPacing(Workers workers, ReadyQueue queue, Completer completer, NodeConfig config) {
         this.workers = workers;
         this.queue = queue;
         this.completer = completer;
@@ -47,6 +61,52 @@ public final class ClaimSizer {
             inOrder.subList(remainder, keys.size()).forEach(one -> parts.put(one, total / keys.size()));
         inOrder.subList(0, remainder).forEach(one -> parts.put(one, total / keys.size() + 1));
         return parts;
+    }
+
+    /** Records that a lane has new work. */
+    void recordHint() {
+        hintPending = true;
+    }
+
+    /** Returns whether a hint arrived that no claim has followed yet. */
+    boolean isHintPending() {
+        return hintPending;
+    }
+
+    /**
+     * Returns how many runs to claim from lanes without backlog before all others, given the size of a claim; 0 if it
+     * is the turn of the others.
+     */
+    int takeNewLaneTurn(int claimSize) {
+        boolean due = (hintPending || (newLanesPending && claimSize > 0)) && !lastClaimedNewLanes;
+        lastClaimedNewLanes = false;
+        if (!due) return 0;
+        hintPending = false;
+        int size = claimSize > 0 ? claimSize : newLaneClaimSize();
+        newLanesPending = size == 0;
+        return size;
+    }
+
+    /**
+     * Records a claim of lanes without backlog. The backlog is not exhausted, so the next claim does not wait, and
+     * there may be more new work than this claim asked for.
+     */
+    void recordNewLaneClaim(long sent) {
+        lastClaimedNewLanes = true;
+        newLanesPending = true;
+        lastClaimPartial = false;
+        lastClaim = sent;
+    }
+
+    /** Records a claim. {@code partial} says that it got runs, but fewer than it asked for. */
+    void recordClaim(long sent, boolean partial) {
+        lastClaimPartial = partial;
+        lastClaim = sent;
+    }
+
+    /** Returns how long the next claim waits for more runs. With a backlog it does not wait. */
+    long gatherNanos() {
+        return lastClaimPartial ? lastClaim + GATHER_NANOS - System.nanoTime() : 0;
     }
 
     /** Counts an attempt that was started. */
@@ -77,6 +137,11 @@ public final class ClaimSizer {
      */
     void reserveSlotsForOthers(boolean reserve) {
         queue.reserveSlotsForOthers(reserve);
+    }
+
+    /** Returns whether this node has no slot for another run of this lane. */
+    boolean isFull(Lane lane) {
+        return workers.busySlots() >= config.concurrency() || queue.capacity(lane) == 0;
     }
 
     /** Hands back the attempts that wait for a slot. */

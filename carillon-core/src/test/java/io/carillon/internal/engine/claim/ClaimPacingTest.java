@@ -8,6 +8,7 @@ import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.attempt.Completer;
 import io.carillon.internal.engine.attempt.ReadyQueue;
 import io.carillon.internal.engine.attempt.Workers;
+import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.run.TestAttempts;
@@ -21,13 +22,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class ClaimSizerTest {
+class ClaimPacingTest {
     private static final int CONCURRENCY = 8;
     private final ReadyQueue queue = new ReadyQueue(100, false);
     private final CountDownLatch release = new CountDownLatch(1);
     private final CountDownLatch busy = new CountDownLatch(CONCURRENCY);
     private final Completer completer = new Completer(
-            null, new ActiveAttempts(), Listeners.none().onCallingThread().attempts());
+            null,
+            new ActiveAttempts(EngineEvents.NONE),
+            Listeners.none().onCallingThread().attempts(),
+            EngineEvents.NONE,
+            () -> false);
     private final Workers workers = new Workers(queue, CONCURRENCY, activeAttempt -> {
         busy.countDown();
         try {
@@ -45,55 +50,55 @@ class ClaimSizerTest {
 
     @Test
     void asks_for_all_free_slots_at_first_but_never_more_than_a_claim_may_take() {
-        assertThat(sizer(500).claimSize()).isEqualTo(CONCURRENCY);
-        assertThat(sizer(3).claimSize()).isEqualTo(3);
+        assertThat(pacing(500).claimSize()).isEqualTo(CONCURRENCY);
+        assertThat(pacing(3).claimSize()).isEqualTo(3);
     }
 
     @Test
     void asks_for_nothing_while_all_slots_are_taken_by_long_runs() throws Exception {
         occupyAll();
 
-        assertThat(sizer(500).claimSize()).isZero();
+        assertThat(pacing(500).claimSize()).isZero();
     }
 
     @Test
     void counts_what_is_claimed_and_not_started_as_taken() {
         queue.add(held(5), false);
 
-        assertThat(sizer(500).claimSize()).isEqualTo(CONCURRENCY - 5);
+        assertThat(pacing(500).claimSize()).isEqualTo(CONCURRENCY - 5);
     }
 
     @Test
     void prefetches_about_as_many_as_were_started_lately() throws Exception {
-        ClaimSizer sizer = sizer(500);
+        ClaimPacing pacing = pacing(500);
         occupyAll();
-        for (int i = 0; i < 1_000; i++) sizer.recordStart();
+        for (int i = 0; i < 1_000; i++) pacing.recordStart();
 
         int want = 0;
         for (long end = System.nanoTime() + 10_000_000_000L; want == 0 && System.nanoTime() < end; )
-            want = sizer.claimSize();
+            want = pacing.claimSize();
 
         assertThat(want).isBetween(1, 500);
     }
 
     @Test
     void allows_a_small_claim_of_new_lanes_only_where_slots_become_free() throws Exception {
-        ClaimSizer sizer = sizer(50);
+        ClaimPacing pacing = pacing(50);
         occupyAll();
-        assertThat(sizer.newLaneClaimSize())
+        assertThat(pacing.newLaneClaimSize())
                 .as("all slots are taken by long runs")
                 .isZero();
-        for (int i = 0; i < 100_000; i++) sizer.recordStart();
+        for (int i = 0; i < 100_000; i++) pacing.recordStart();
         int want = 0;
         for (long end = System.nanoTime() + 10_000_000_000L; want == 0 && System.nanoTime() < end; )
-            want = sizer.claimSize();
+            want = pacing.claimSize();
         assertThat(want).isEqualTo(50);
 
         queue.add(held(100), false);
-        assertThat(sizer.newLaneClaimSize()).isEqualTo(5);
+        assertThat(pacing.newLaneClaimSize()).isEqualTo(5);
 
         queue.add(held(100 + CONCURRENCY), false);
-        assertThat(sizer.newLaneClaimSize()).as("too many attempts are queued").isZero();
+        assertThat(pacing.newLaneClaimSize()).as("too many attempts are queued").isZero();
     }
 
     @Test
@@ -101,7 +106,7 @@ class ClaimSizerTest {
         held(5_001).forEach(completer::handBack);
 
         assertThat(completer.backlog()).isEqualTo(5_001);
-        assertThat(sizer(500).claimSize()).isZero();
+        assertThat(pacing(500).claimSize()).isZero();
     }
 
     private void occupyAll() throws InterruptedException {
@@ -110,9 +115,9 @@ class ClaimSizerTest {
         assertThat(busy.await(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    private ClaimSizer sizer(int claim) {
+    private ClaimPacing pacing(int claim) {
         NodeConfig config = NodeConfig.defaults().concurrency(CONCURRENCY).maxClaimSize(claim);
-        return new ClaimSizer(workers, queue, completer, config);
+        return new ClaimPacing(workers, queue, completer, config);
     }
 
     private static List<ActiveAttempt> held(int count) {
