@@ -7,6 +7,7 @@ import io.carillon.internal.json.JsonCodec;
 import io.carillon.internal.value.TextCleaner;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -29,9 +30,10 @@ public record Delivery(
         @Nullable Duration pause,
         @Nullable String url) {
     private static final String LOG_PREFIX = "webhook ";
-    private static final JsonCodec JSON = new JsonCodec();
 
     public Delivery {
+        // Other JSON, such as a line of the log of a handler, is not a delivery.
+        Objects.requireNonNull(verdict, "verdict");
         headers = headers == null ? Map.of() : Map.copyOf(headers);
         body = body == null ? "" : body;
         note = note == null ? "" : note;
@@ -48,17 +50,38 @@ public record Delivery(
      */
     String toText() {
         Delivery shorter = this;
-        String text = new String(JSON.encode(shorter), UTF_8);
+        String text = new String(json().encode(shorter), UTF_8);
         while (text.length() > TextCleaner.MAX_LENGTH && !shorter.body.isEmpty()) {
             shorter = shorter.withBody(TextCleaner.clean(shorter.body, shorter.body.length() / 2 + 1));
             if (shorter.body.length() < 16) shorter = shorter.withBody("");
-            text = new String(JSON.encode(shorter), UTF_8);
+            text = new String(json().encode(shorter), UTF_8);
         }
         return text;
     }
 
+    /**
+     * Returns whether the host was called and works, for breakers: it accepted or rejected the message. A message that
+     * it rejects with 4xx says nothing about other messages.
+     */
+    boolean hostWorks() {
+        return switch (verdict) {
+            case DELIVERED, ACCEPTED, GONE -> true;
+            case FAILED -> status > 0 && status < 500;
+            case SLOW_DOWN, UNREACHABLE, TIMED_OUT, HELD_BACK, NOT_SENDABLE -> false;
+        };
+    }
+
+    /** Not a constant: a missing library would make this class unusable instead of being reported. */
+    private static JsonCodec json() {
+        return new JsonCodec();
+    }
+
     private Delivery withBody(String kept) {
         return new Delivery(verdict, status, headers, kept, note, millis, pause, url);
+    }
+
+    Delivery withPause(Duration longer) {
+        return new Delivery(verdict, status, headers, body, note, millis, longer, url);
     }
 
     Delivery withUrl(String called) {
@@ -80,7 +103,7 @@ public record Delivery(
 
     private static Optional<Delivery> read(String text) {
         try {
-            return Optional.of(JSON.decode(text.getBytes(UTF_8), Delivery.class));
+            return Optional.of(json().decode(text.getBytes(UTF_8), Delivery.class));
         } catch (CarillonException other) {
             // Handlers may write any text to the log.
             return Optional.empty();

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.value.Names;
+import io.carillon.run.Retry;
 import io.carillon.spi.Secret;
 import io.carillon.webhook.guard.TargetAddress;
 import java.time.Duration;
@@ -26,6 +27,8 @@ public final class Endpoint {
     private final String name;
     /** The request without a body. Its headers contain no secret. */
     private final WebhookTarget request;
+    /** The retries of its runs; null for those of the handler. */
+    private final @Nullable Retry retry;
 
     private final @Nullable Supplier<List<Secret>> signing;
     private final Map<String, Supplier<Secret>> secretHeaders;
@@ -33,10 +36,12 @@ public final class Endpoint {
     private Endpoint(
             String name,
             WebhookTarget request,
+            @Nullable Retry retry,
             @Nullable Supplier<List<Secret>> signing,
             Map<String, Supplier<Secret>> secretHeaders) {
         this.name = checkName(name);
         this.request = request;
+        this.retry = retry;
         this.signing = signing;
         this.secretHeaders = Map.copyOf(secretHeaders);
     }
@@ -56,7 +61,7 @@ public final class Endpoint {
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
                     "Endpoint '%s' needs a URL, not the name of an endpoint.".formatted(name));
-        return new Endpoint(name, request.body(""), null, Map.of());
+        return new Endpoint(name, request.body(""), null, null, Map.of());
     }
 
     /** Returns the name if it is valid. A name is shorter than others because the name of its queue contains it. */
@@ -107,26 +112,39 @@ public final class Endpoint {
     }
 
     /**
+     * Sets how often and after which delays its runs are retried, unless a run has a setting of its own. Default: that
+     * of the handler, see {@link Webhooks#defaultOptions}.
+     */
+    public Endpoint retry(Retry setting) {
+        return new Endpoint(name, request, setting, signing, secretHeaders);
+    }
+
+    /**
      * Signs every request. The supplier is called at each attempt and returns the signing secrets, newest first: two
      * while the secret is being rotated.
      */
     public Endpoint signedWith(Supplier<List<Secret>> secrets) {
-        return new Endpoint(name, request, secrets, secretHeaders);
+        return new Endpoint(name, request, retry, secrets, secretHeaders);
     }
 
     /** Adds a header whose value is a secret. The supplier is called at each attempt. */
     public Endpoint secretHeader(String header, Supplier<Secret> value) {
         Map<String, Supplier<Secret>> more = new LinkedHashMap<>(secretHeaders);
         more.put(checkHeader(header), value);
-        return new Endpoint(name, request, signing, more);
+        return new Endpoint(name, request, retry, signing, more);
     }
 
     private Endpoint with(WebhookTarget changed) {
-        return new Endpoint(name, changed, signing, secretHeaders);
+        return new Endpoint(name, changed, retry, signing, secretHeaders);
     }
 
     public String name() {
         return name;
+    }
+
+    /** Returns how its runs are retried; empty for the setting of the handler. */
+    Optional<Retry> retry() {
+        return Optional.ofNullable(retry);
     }
 
     /** Returns the URL that is called. */

@@ -3,6 +3,7 @@ package io.carillon.webhook;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.run.CallbackToken;
+import io.carillon.run.Retry;
 import io.carillon.spi.Secret;
 import io.carillon.webhook.guard.TargetAddress;
 import io.carillon.webhook.send.WebhookRequest;
@@ -12,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +31,9 @@ final class RequestFactory {
      * A request that can be sent.
      *
      * @param target the message with the URL and the settings of its endpoint; it contains no secret
+     * @param retry how the endpoint wants its runs retried; empty if it has no such setting
      */
-    record PreparedRequest(WebhookTarget target, WebhookRequest request) {
+    record PreparedRequest(WebhookTarget target, WebhookRequest request, Optional<Retry> retry) {
         /** Returns the called URL without its query, which may contain a secret. */
         String calledUrl() {
             TargetAddress address = request.address();
@@ -43,13 +46,17 @@ final class RequestFactory {
      * Returns the request that sends a message now.
      *
      * @param callbackToken sent if the target has a callback; null for a request that is not an attempt
+     * @param timeout returns how long the request may take, from the timeout of the target
      * @throws CarillonException if the message cannot be sent; the text says why
      */
     PreparedRequest prepare(
-            DeliveryMetadata metadata, WebhookTarget message, @Nullable CallbackToken callbackToken, Duration maxTime) {
+            DeliveryMetadata metadata,
+            WebhookTarget message,
+            @Nullable CallbackToken callbackToken,
+            UnaryOperator<Duration> timeout) {
         Optional<Endpoint> endpoint = endpointOf(metadata.project(), message);
         WebhookTarget target =
-                withTimeout(endpoint.map(found -> found.requestFor(message)).orElse(message), maxTime);
+                withTimeout(endpoint.map(found -> found.requestFor(message)).orElse(message), timeout);
         byte[] body = target.bodyBytes();
         Map<String, String> headers = new LinkedHashMap<>();
         if (body.length > 0) headers.put("content-type", "application/json");
@@ -72,12 +79,14 @@ final class RequestFactory {
         return new PreparedRequest(
                 target,
                 new WebhookRequest(
-                        target.address(), target.method(), headers, body, timeouts.total(), timeouts.connect()));
+                        target.address(), target.method(), headers, body, timeouts.total(), timeouts.connect()),
+                endpoint.flatMap(Endpoint::retry));
     }
 
-    private static WebhookTarget withTimeout(WebhookTarget target, Duration maxTime) {
+    private static WebhookTarget withTimeout(WebhookTarget target, UnaryOperator<Duration> timeout) {
         WebhookTarget.Timeouts timeouts = target.timeouts();
-        return timeouts.total().compareTo(maxTime) <= 0 ? target : target.timeouts(maxTime, timeouts.connect());
+        Duration total = timeout.apply(timeouts.total());
+        return timeouts.total().equals(total) ? target : target.timeouts(total, timeouts.connect());
     }
 
     private Optional<Endpoint> endpointOf(String project, WebhookTarget message) {

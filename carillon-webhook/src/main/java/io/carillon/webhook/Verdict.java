@@ -29,9 +29,10 @@ public enum Verdict {
     /** No complete response within the timeout. The delivery is retried. */
     TIMED_OUT,
     /**
-     * Not sent: the host has reached its limit of concurrent requests, is paused, or its breaker is open; or the
-     * project has used up its share of the name lookups of this node; or the database did not answer when the endpoint
-     * was read. The delivery is postponed; this is not a failure.
+     * Not sent: the host has reached its limit of concurrent requests, asked for a pause, or its breaker is open; or
+     * the project has used up its share of the name lookups or connections of this node; or the database did not answer
+     * when the
+     * endpoint was read. The delivery is postponed; this is not a failure.
      */
     HELD_BACK,
     /**
@@ -39,9 +40,4 @@ public enum Verdict {
      * not endpoints. The delivery is retried.
      */
     NOT_SENDABLE;
-
-    /** Returns whether the verdict alone indicates a failure of the host. */
-    boolean isHostFailure() {
-        return this == UNREACHABLE || this == TIMED_OUT || this == SLOW_DOWN;
-    }
 }

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers the headers to send; a header of the endpoint replaces one of the same name
  * @param success the status codes that mean success; empty means 200 to 299
  * @param callback the time a receiver that answers 202 may take to call back; null if 202 has no special meaning
+ * @param event the event that is sent if the body is empty; null for other messages
  */
 public record WebhookTarget(
         @Nullable String endpoint,
@@ -37,7 +38,8 @@ public record WebhookTarget(
         String body,
         Timeouts timeouts,
         List<Integer> success,
-        @Nullable Duration callback) {
+        @Nullable Duration callback,
+        @Nullable WebhookEvent event) {
     private static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE");
     private static final String DEFAULT_METHOD = "POST";
     private static final Duration MAX_CALLBACK = Duration.ofDays(30);
@@ -45,16 +47,23 @@ public record WebhookTarget(
 
     /** The maximum duration of a delivery, and of connecting. */
     public record Timeouts(Duration total, Duration connect) {
+        private static final Duration MIN_TIMEOUT = Duration.ofMillis(100);
         private static final Duration MAX_TIMEOUT = Duration.ofSeconds(60);
         private static final Timeouts DEFAULTS = new Timeouts(Duration.ofSeconds(15), Duration.ofSeconds(5));
 
         public Timeouts {
             total = total == null ? Duration.ofSeconds(15) : total;
             connect = connect == null ? Duration.ofSeconds(5) : connect;
-            if (total.compareTo(Duration.ofMillis(100)) < 0 || total.compareTo(MAX_TIMEOUT) > 0)
+            if (total.compareTo(MIN_TIMEOUT) < 0 || total.compareTo(MAX_TIMEOUT) > 0)
                 throw invalid("timeouts.total must be between 0.1 and 60 seconds (was %s)".formatted(total));
-            if (connect.compareTo(Duration.ofMillis(100)) < 0 || connect.compareTo(MAX_TIMEOUT) > 0)
+            if (connect.compareTo(MIN_TIMEOUT) < 0 || connect.compareTo(MAX_TIMEOUT) > 0)
                 throw invalid("timeouts.connect must be between 0.1 and 60 seconds (was %s)".formatted(connect));
+        }
+
+        /** Returns the allowed duration that is nearest to this one. */
+        static Duration withinLimits(Duration timeout) {
+            if (timeout.compareTo(MIN_TIMEOUT) < 0) return MIN_TIMEOUT;
+            return timeout.compareTo(MAX_TIMEOUT) > 0 ? MAX_TIMEOUT : timeout;
         }
     }
 
@@ -85,16 +94,16 @@ public record WebhookTarget(
 
     /** Returns a message without a body to the endpoint of this name. Its runs use the queue of the endpoint. */
     public static WebhookTarget to(String endpoint) {
-        return new WebhookTarget(endpoint, null, "POST", Map.of(), "", Timeouts.DEFAULTS, List.of(), null);
+        return new WebhookTarget(endpoint, null, "POST", Map.of(), "", Timeouts.DEFAULTS, List.of(), null, null);
     }
 
     /** Returns a POST request without a body, with a timeout of 15 seconds. It is not signed. */
     public static WebhookTarget post(String url) {
-        return new WebhookTarget(null, url, "POST", Map.of(), "", Timeouts.DEFAULTS, List.of(), null);
+        return new WebhookTarget(null, url, "POST", Map.of(), "", Timeouts.DEFAULTS, List.of(), null, null);
     }
 
     public WebhookTarget method(String method) {
-        return new WebhookTarget(endpoint, url, method, headers, body, timeouts, success, callback);
+        return new WebhookTarget(endpoint, url, method, headers, body, timeouts, success, callback, event);
     }
 
     /**
@@ -102,7 +111,7 @@ public record WebhookTarget(
      * header sets another.
      */
     public WebhookTarget body(String text) {
-        return new WebhookTarget(endpoint, url, method, headers, text, timeouts, success, callback);
+        return new WebhookTarget(endpoint, url, method, headers, text, timeouts, success, callback, event);
     }
 
     public WebhookTarget header(String name, String value) {
@@ -113,11 +122,12 @@ public record WebhookTarget(
 
     /** Replaces all headers. */
     WebhookTarget headers(Map<String, String> all) {
-        return new WebhookTarget(endpoint, url, method, all, body, timeouts, success, callback);
+        return new WebhookTarget(endpoint, url, method, all, body, timeouts, success, callback, event);
     }
 
     public WebhookTarget timeouts(Duration total, Duration connect) {
-        return new WebhookTarget(endpoint, url, method, headers, body, new Timeouts(total, connect), success, callback);
+        return new WebhookTarget(
+                endpoint, url, method, headers, body, new Timeouts(total, connect), success, callback, event);
     }
 
     /** Sets the status codes that mean success. */
@@ -130,7 +140,8 @@ public record WebhookTarget(
                 body,
                 timeouts,
                 IntStream.of(codes).boxed().toList(),
-                callback);
+                callback,
+                event);
     }
 
     /**
@@ -138,7 +149,7 @@ public record WebhookTarget(
      * token it received.
      */
     public WebhookTarget callback(Duration within) {
-        return new WebhookTarget(endpoint, url, method, headers, body, timeouts, success, within);
+        return new WebhookTarget(endpoint, url, method, headers, body, timeouts, success, within, event);
     }
 
     /** Returns the queue that runs with this message use; empty for the queue of the handler. */

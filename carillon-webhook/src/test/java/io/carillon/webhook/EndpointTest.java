@@ -9,8 +9,10 @@ import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.Enqueue;
+import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
+import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.schedule.ScheduleOptions;
@@ -96,6 +98,24 @@ class EndpointTest {
     }
 
     @Test
+    void a_unique_key_belongs_to_one_endpoint() {
+        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).uniqueKey("k", Duration.ofHours(2));
+        EnqueueResult first = carillon.enqueue(Webhooks.TYPE, WebhookTarget.to("orders"), keyed);
+
+        assertThat(carillon.enqueue(Webhooks.TYPE, WebhookTarget.to("mail"), keyed))
+                .isInstanceOf(EnqueueResult.Enqueued.class);
+        assertThat(carillon.enqueue(Webhooks.TYPE, WebhookTarget.post("https://a.example/"), keyed))
+                .isInstanceOf(EnqueueResult.Enqueued.class);
+        assertThat(carillon.enqueue(Webhooks.TYPE, WebhookTarget.to("orders"), keyed))
+                .isEqualTo(new EnqueueResult.Duplicate(first.run()));
+        assertThat(carillon.runs().get(first.run()).orElseThrow().details().uniqueKey())
+                .isEqualTo("k");
+        carillon.runs().cancel(first.run(), "test");
+        assertThat(carillon.runs().get(first.run()).orElseThrow().details().uniqueKey())
+                .isEqualTo("k");
+    }
+
+    @Test
     void runs_and_schedules_of_an_endpoint_use_its_queue_and_no_others_do() {
         put(Endpoint.named("orders", testReceiver.url()));
         WebhookTarget target = WebhookTarget.to("orders");
@@ -147,6 +167,39 @@ class EndpointTest {
 
     private static void refused(Runnable call, String why) {
         assertThatThrownBy(call::run).isInstanceOf(CarillonException.class).hasMessageContaining(why);
+    }
+
+    @Test
+    void the_retries_of_an_endpoint_apply_to_its_runs_unless_they_have_their_own() {
+        put(Endpoint.named("orders", testReceiver.url()).retry(Retry.none()));
+        testReceiver.respondWith(TestReceiver.response(500, "broken"));
+        RunId of = enqueue(WebhookTarget.to("orders"));
+        RunId own = carillon.enqueue(
+                        Webhooks.TYPE,
+                        WebhookTarget.to("orders"),
+                        Enqueue.now().retry(Retry.exponential(Duration.ZERO).attempts(2)))
+                .run();
+        kit.runDue();
+
+        assertThat(carillon.runs().get(of).orElseThrow())
+                .returns(RunState.DEAD, Run::state)
+                .returns(1, Run::failures);
+        assertThat(carillon.runs().get(own).orElseThrow())
+                .returns(RunState.DEAD, Run::state)
+                .returns(2, Run::failures);
+    }
+
+    @Test
+    void the_retries_of_an_endpoint_apply_if_its_receiver_never_calls_back() {
+        put(Endpoint.named("orders", testReceiver.url())
+                .callback(Duration.ofHours(1))
+                .retry(Retry.none()));
+        testReceiver.respondWith(TestReceiver.status(202));
+        RunId run = enqueue(WebhookTarget.to("orders"));
+        kit.runDue();
+        kit.advance(Duration.ofMinutes(61)).runDue();
+
+        assertThat(carillon.runs().get(run).orElseThrow().state()).isEqualTo(RunState.DEAD);
     }
 
     @Test

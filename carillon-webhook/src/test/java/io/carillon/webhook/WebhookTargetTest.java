@@ -37,7 +37,7 @@ class WebhookTargetTest {
                         + "\"headers\":{\"x-team\":\"billing\"},"
                         + "\"body\":\"{\\\"a\\\": 1.10}\","
                         + "\"timeouts\":{\"total\":\"PT30S\",\"connect\":\"PT3S\"},\"success\":[200,204],"
-                        + "\"callback\":\"PT1H\"}");
+                        + "\"callback\":\"PT1H\",\"event\":null}");
         assertThat(read(json)).isEqualTo(target);
         assertThat(read("{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"PT1S\"}}")
                         .timeouts())
@@ -91,7 +91,7 @@ class WebhookTargetTest {
                 "{\"endpoint\":\"No Name\"}",
                 "{\"endpoint\":\"orders\",\"method\":\"PUT\"}",
                 "{\"endpoint\":\"orders\",\"success\":[200]}",
-                "{\"endpoint\":\"orders\",\"callback\":\"PT1H\"}",
+                "{\"endpoint\":\"orders\",\"callback\":\"PT1H\",\"event\":null}",
                 "{\"endpoint\":\"orders\",\"timeouts\":{\"total\":\"PT1S\"}}",
                 "{\"url\":\"https://hooks.example\",\"headers\":{\"x\":null}}",
                 "{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"PT61S\"}}",

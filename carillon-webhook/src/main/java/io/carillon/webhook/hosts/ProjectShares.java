@@ -6,7 +6,8 @@ import java.util.Map;
 /**
  * Divides the places of a resource of this node between projects. A project may hold half of the places that the other
  * projects leave, and always one if a place is free. So one project leaves half of the places to the others; several
- * projects together can take them all. Projects without a place are not stored. Thread-safe.
+ * projects together can take them all, unless the user of this class prevents it. Projects without a place are not
+ * stored. Thread-safe.
  */
 public final class ProjectShares {
     private final int places;
@@ -30,6 +31,22 @@ public final class ProjectShares {
         heldByProject.put(project, own + 1);
         held++;
         return true;
+    }
+
+    /** Takes a place although the share of the project or all places may be used up. The caller must release it. */
+    public synchronized void acquire(String project) {
+        heldByProject.merge(project, 1, Integer::sum);
+        held++;
+    }
+
+    /** Returns whether no place is free. */
+    public synchronized boolean isFull() {
+        return held >= places;
+    }
+
+    /** Returns the number of places that the project holds. */
+    public synchronized int heldBy(String project) {
+        return heldByProject.getOrDefault(project, 0);
     }
 
     /** Returns a place that the project holds. */

@@ -24,15 +24,13 @@ import org.apache.hc.core5.util.TimeValue;
  * address together.
  */
 final class HttpClientFactory {
-    private static final int MAX_CONNECTIONS = 512;
-
     private HttpClientFactory() {}
 
     /** Creates a client that closes connections which were idle for longer than {@code maxIdle}. */
-    static CloseableHttpClient create(SSLContext tls, Duration maxIdle) {
+    static CloseableHttpClient create(SSLContext tls, int maxConnections, Duration maxIdle) {
         TimeValue idle = TimeValue.of(maxIdle);
         return HttpClients.custom()
-                .setConnectionManager(connections(tls, idle))
+                .setConnectionManager(connections(tls, maxConnections, idle))
                 // Otherwise a connection stays open until its host is called again: names that are called once would
                 // use up the file descriptors of the process.
                 .evictExpiredConnections()
@@ -57,7 +55,7 @@ final class HttpClientFactory {
                 .build();
     }
 
-    private static PoolingHttpClientConnectionManager connections(SSLContext tls, TimeValue idle) {
+    private static PoolingHttpClientConnectionManager connections(SSLContext tls, int maxConnections, TimeValue idle) {
         Http1Config bounded = Http1Config.custom()
                 .setMaxLineLength(16 * 1024)
                 .setMaxHeaderCount(200)
@@ -71,8 +69,8 @@ final class HttpClientFactory {
                 .setDnsResolver(new RejectingResolver())
                 // The lax policy would keep an entry for every host that was ever called, and ignore the maximum.
                 .setPoolConcurrencyPolicy(PoolConcurrencyPolicy.STRICT)
-                .setMaxConnTotal(MAX_CONNECTIONS)
-                .setMaxConnPerRoute(MAX_CONNECTIONS)
+                .setMaxConnTotal(maxConnections)
+                .setMaxConnPerRoute(maxConnections)
                 .setDefaultConnectionConfig(ConnectionConfig.custom()
                         .setValidateAfterInactivity(TimeValue.ofMilliseconds(200))
                         .setIdleTimeout(idle.toTimeout())

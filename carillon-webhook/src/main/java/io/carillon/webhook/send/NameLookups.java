@@ -2,7 +2,8 @@ package io.carillon.webhook.send;
 
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.webhook.guard.Resolver;
-import io.carillon.webhook.hosts.ProjectShares;
+import io.carillon.webhook.send.LookupPlaces.Name;
+import io.carillon.webhook.send.LookupPlaces.Place;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -23,14 +25,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Resolves names on separate threads, because the JDK has no timeout for name resolution: a name server that does not
- * respond blocks the thread for longer than the delivery may take. Each project has a share of the threads, and a
- * lookup counts against the share until its thread is free. Deliveries of a project to the same name share a lookup
- * that is in progress. Thread-safe.
+ * respond blocks the thread for longer than the delivery may take. {@link LookupPlaces} divides the threads between
+ * projects, and between quick and slow names; a lookup counts until its thread is free. Deliveries of a project to the
+ * same name share a lookup that is in progress. Thread-safe.
  */
 final class NameLookups implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(NameLookups.class);
-    /** The number of threads of all projects. */
-    static final int MAX_LOOKUPS = 64;
     /** A lookup without an answer, and one that tries again. */
     static final int MAX_LOOKUPS_PER_NAME = 2;
 
@@ -49,11 +49,9 @@ final class NameLookups implements AutoCloseable {
         record HeldBack(String reason, Duration pause) implements Result {}
     }
 
-    private record Name(String project, String host) {}
-
     private final Resolver resolver;
     private final ExecutorService threads = Threads.resolverPool();
-    private final ProjectShares shares = new ProjectShares(MAX_LOOKUPS);
+    private final LookupPlaces places = new LookupPlaces(System::nanoTime);
     private final Map<Name, List<Lookup>> lookups = new HashMap<>();
 
     NameLookups(Resolver resolver) {
@@ -93,11 +91,13 @@ final class NameLookups implements AutoCloseable {
 
     /** Starts a lookup. Returns null if the project has no place left. */
     private @Nullable Lookup start(Name name, List<Lookup> ofName) {
-        Lookup lookup = new Lookup(name);
-        if (!shares.tryAcquire(name.project())) {
+        lookups.values().forEach(all -> all.forEach(one -> one.place.checkAge()));
+        Optional<Place> place = places.tryAcquire(name);
+        if (place.isEmpty()) {
             if (ofName.isEmpty()) lookups.remove(name);
             return null;
         }
+        Lookup lookup = new Lookup(place.get());
         ofName.add(lookup);
         boolean started = false;
         try {
@@ -118,12 +118,14 @@ final class NameLookups implements AutoCloseable {
     private synchronized void leave(Lookup lookup) {
         lookup.waiting--;
         if (lookup.ended) return;
+        Name name = lookup.place.name;
         if (!lookup.abandoned)
             log.warn(
                     "name lookup not answered in time host={} project={}",
-                    ControlCharacters.escape(lookup.name.host()),
-                    lookup.name.project());
+                    ControlCharacters.escape(name.host()),
+                    name.project());
         lookup.abandoned = true;
+        lookup.place.setSlow();
         // The resolver of the operating system ignores the interrupt, others may end early.
         if (lookup.waiting == 0 && lookup.thread != null) lookup.thread.interrupt();
     }
@@ -131,10 +133,11 @@ final class NameLookups implements AutoCloseable {
     private synchronized void remove(Lookup lookup) {
         lookup.ended = true;
         lookup.thread = null;
-        List<Lookup> ofName = lookups.getOrDefault(lookup.name, new ArrayList<>());
+        Name name = lookup.place.name;
+        List<Lookup> ofName = lookups.getOrDefault(name, new ArrayList<>());
         ofName.remove(lookup);
-        if (ofName.isEmpty()) lookups.remove(lookup.name);
-        shares.release(lookup.name.project());
+        if (ofName.isEmpty()) lookups.remove(name);
+        lookup.place.release();
     }
 
     /** Adds a random part, so that the deliveries that wait do not return at the same moment. */
@@ -150,7 +153,7 @@ final class NameLookups implements AutoCloseable {
 
     /** The lookup of one name. Its fields are guarded by the lock of {@link NameLookups}. */
     private final class Lookup implements Runnable {
-        final Name name;
+        final Place place;
         final CompletableFuture<List<InetAddress>> answer = new CompletableFuture<>();
         int waiting;
         /** Whether it was too slow for a caller. */
@@ -161,8 +164,8 @@ final class NameLookups implements AutoCloseable {
         @Nullable
         Thread thread;
 
-        Lookup(Name name) {
-            this.name = name;
+        Lookup(Place place) {
+            this.place = place;
         }
 
         @Override
@@ -173,7 +176,7 @@ final class NameLookups implements AutoCloseable {
             List<InetAddress> addresses = List.of();
             Throwable failure = null;
             try {
-                addresses = List.of(resolver.resolve(name.host()));
+                addresses = List.of(resolver.resolve(place.name.host()));
             } catch (UnknownHostException unknown) {
                 // The name has no address.
             } catch (RuntimeException | Error broken) {

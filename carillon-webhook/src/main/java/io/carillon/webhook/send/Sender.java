@@ -3,6 +3,7 @@ package io.carillon.webhook.send;
 import io.carillon.webhook.guard.AddressGuard;
 import io.carillon.webhook.guard.Resolver;
 import io.carillon.webhook.guard.TargetAddress;
+import io.carillon.webhook.hosts.ProjectShares;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -38,16 +39,28 @@ public final class Sender implements AutoCloseable {
     private static final int MAX_ADDRESSES = 3;
 
     private static final Duration MAX_IDLE = Duration.ofSeconds(10);
+    /** A project alone uses half of them. */
+    private static final int MAX_CONNECTIONS = 1_024;
+
+    private static final Duration PAUSE_OF_PROJECT = Duration.ofSeconds(1);
 
     private final AddressGuard addressGuard;
     private final CloseableHttpClient client;
     private final ScheduledExecutorService timeoutScheduler = Threads.timeoutScheduler();
     private final NameLookups lookups;
+    /** So that the slow receivers of a project do not use up the connections of this node. */
+    private final ProjectShares connections;
 
     public Sender(AddressGuard addressGuard, Resolver resolver, SSLContext tls) {
+        this(addressGuard, resolver, tls, MAX_CONNECTIONS);
+    }
+
+    /** Creates a sender with another maximum number of connections. */
+    Sender(AddressGuard addressGuard, Resolver resolver, SSLContext tls, int maxConnections) {
         this.addressGuard = addressGuard;
         this.lookups = new NameLookups(resolver);
-        this.client = HttpClientFactory.create(tls, MAX_IDLE);
+        this.connections = new ProjectShares(maxConnections);
+        this.client = HttpClientFactory.create(tls, maxConnections, MAX_IDLE);
     }
 
     /** Sends a request of a project once. */
@@ -55,13 +68,27 @@ public final class Sender implements AutoCloseable {
         Deadline deadline = new Deadline(webhookRequest.timeout());
         TargetAddress target = webhookRequest.address();
         Optional<List<InetAddress>> decided = addressGuard.decideWithoutResolving(target);
-        if (decided.isPresent()) return send(webhookRequest, decided.get(), deadline);
+        if (decided.isPresent()) return send(project, webhookRequest, decided.get(), deadline);
         NameLookups.Result result = lookups.resolve(project, target.host(), deadline.remaining());
         if (result instanceof NameLookups.Result.HeldBack heldBack)
             return new SendResult.HeldBack(heldBack.reason(), heldBack.pause());
         if (result instanceof NameLookups.Result.Resolved resolved)
-            return send(webhookRequest, addressGuard.allowed(target, resolved.addresses()), deadline);
+            return send(project, webhookRequest, addressGuard.allowed(target, resolved.addresses()), deadline);
         return new SendResult.TimedOut();
+    }
+
+    private SendResult send(
+            String project, WebhookRequest webhookRequest, List<InetAddress> addresses, Deadline deadline)
+            throws InterruptedException {
+        if (addresses.isEmpty()) return new SendResult.Unreachable();
+        if (!connections.tryAcquire(project))
+            return new SendResult.HeldBack(
+                    "the project uses its share of the connections of this node", PAUSE_OF_PROJECT);
+        try {
+            return send(webhookRequest, addresses, deadline);
+        } finally {
+            connections.release(project);
+        }
     }
 
     private SendResult send(WebhookRequest webhookRequest, List<InetAddress> addresses, Deadline deadline)

@@ -25,7 +25,7 @@ class IdleConnectionsTest {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         try (ServerSocket server = new ServerSocket(0, 10, loopback);
                 CloseableHttpClient client =
-                        HttpClientFactory.create(SSLContext.getDefault(), Duration.ofMillis(100))) {
+                        HttpClientFactory.create(SSLContext.getDefault(), 4, Duration.ofMillis(100))) {
             CompletableFuture<Integer> afterResponse = CompletableFuture.supplyAsync(() -> respondAndRead(server));
             HttpHost host = new HttpHost("http", loopback, "once.example", server.getLocalPort());
             try (ClassicHttpResponse response = client.executeOpen(host, new HttpGet("/"), null)) {
