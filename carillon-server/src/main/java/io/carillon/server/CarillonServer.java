@@ -4,37 +4,44 @@ import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.server.access.BearerAuthenticator;
+import io.carillon.server.access.Cursors;
 import io.carillon.server.access.DenialAudit;
 import io.carillon.server.access.GuessLimiter;
+import io.carillon.server.access.KeyIssuer;
 import io.carillon.server.access.LeakedKeys;
 import io.carillon.server.access.PlaintextApiKey;
+import io.carillon.server.access.ValidKeys;
 import io.carillon.server.api.Api;
 import io.carillon.server.api.BulkWorker;
+import io.carillon.server.api.QuotaCheck;
 import io.carillon.server.api.ServerContext;
+import io.carillon.server.api.event.EventApi;
 import io.carillon.server.browser.AllowedHosts;
+import io.carillon.server.browser.LoginLinks;
 import io.carillon.server.browser.SessionAuthenticator;
 import io.carillon.server.browser.SessionCookies;
 import io.carillon.server.browser.SessionRoutes;
+import io.carillon.server.dashboard.DashboardFiles;
+import io.carillon.server.dashboard.DashboardRoutes;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Caller;
-import io.carillon.server.http.Cursors;
 import io.carillon.server.http.JettyServer;
 import io.carillon.server.http.RequestDispatcher;
 import io.carillon.server.http.Route;
 import io.carillon.server.http.Router;
+import io.carillon.server.login.OidcSettings;
 import io.carillon.server.store.ApiKeyRepository;
 import io.carillon.server.store.AuditRepository;
-import io.carillon.server.store.BulkRepository;
-import io.carillon.server.store.IdempotencyRepository;
 import io.carillon.server.store.ProjectRepository;
 import io.carillon.server.store.Transactions;
+import io.carillon.server.stream.StreamPermits;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Timer;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.IntSupplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,12 +53,12 @@ import org.slf4j.LoggerFactory;
 public final class CarillonServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CarillonServer.class);
     private static final int STREAM_THREADS = 4;
-    private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(10);
 
     private final ServerContext context;
     private final Duration auditRetention;
     private final JettyServer httpServer;
-    private final Router router;
+    private final List<Route> apiRoutes;
+    private final LoginLinks loginLinks = new LoginLinks();
     private final List<Thread> threads;
     /** Present if this server created its webhooks and must close them; empty if the caller passed its own. */
     private final Optional<ServerWebhooks> ownWebhooks;
@@ -71,9 +78,9 @@ public final class CarillonServer implements AutoCloseable {
         Transactions transactions = new Transactions(builder.dataSource);
         log.info("row-level security checked active={}", transactions.isRowSecurityActive());
         if (builder.requireRowSecurity) refuseWithoutRowSecurity(transactions);
-        ApiKeyRepository keys = new ApiKeyRepository(transactions);
-        ProjectRepository projects = new ProjectRepository(transactions);
-        IdempotencyRepository answers = new IdempotencyRepository(transactions);
+        ServerContext.Repositories repositories = ServerContext.Repositories.on(transactions);
+        ApiKeyRepository keys = repositories.keys();
+        ProjectRepository projects = repositories.projects();
         requireKeyForPublicAddress(builder.address, keys);
         ownWebhooks = builder.webhooks.isPresent()
                 ? Optional.empty()
@@ -81,33 +88,54 @@ public final class CarillonServer implements AutoCloseable {
         context = new ServerContext(
                 builder.carillon,
                 transactions,
-                new ServerContext.Repositories(
-                        keys, new AuditRepository(transactions), answers, projects, new BulkRepository(transactions)),
+                repositories,
                 new Cursors(projects.getOrCreateSecret("cursor")),
-                builder.webhooks.or(() -> ownWebhooks).orElseThrow());
-        BulkWorker bulk = new BulkWorker(context);
+                new KeyIssuer(projects.getOrCreateSecret("key")),
+                builder.webhooks.or(() -> ownWebhooks));
+        QuotaCheck quotaCheck = new QuotaCheck(context.repositories(), builder.quota);
+        BulkWorker bulk = new BulkWorker(context, quotaCheck);
         GuessLimiter guesses = new GuessLimiter();
         LeakedKeys leakedKeys =
-                new LeakedKeys(transactions, keys, context.repositories().audit(), guesses);
-        Api.Settings settings =
-                new Api.Settings(builder.registry::scrape, version(), builder.quota, builder.maxKeyLifetime);
-        AllowedHosts hosts = new AllowedHosts(builder.listenHost, builder.allowedHosts);
-        SessionCookies cookies = new SessionCookies(projects.getOrCreateSecret("session"));
+                new LeakedKeys(transactions, keys, context.repositories().audit(), context.keyIssuer(), guesses);
+        StreamPermits streamPermits = new StreamPermits();
+        Api.Settings settings = new Api.Settings(
+                builder.registry::scrape, version(), quotaCheck, streamPermits, builder.maxKeyLifetime);
+        AllowedHosts hosts = new AllowedHosts(builder.listenHost, builder.allNames());
+        UserAccess userAccess = new UserAccess(builder, context);
+        SessionCookies cookies = new SessionCookies(projects.getOrCreateSecret("session"), userAccess.isOnlyLocal());
         List<Route> routes = new ArrayList<>(Api.routes(context, settings, bulk, leakedKeys));
-        routes.addAll(
-                new SessionRoutes(cookies, transactions, context.repositories().audit()).routes());
-        routes.addAll(builder.extraRoutes);
-        router = new Router(routes);
+        routes.addAll(EventApi.routes(context, quotaCheck, streamPermits));
         Double rate = builder.quota.requestsPerSecond();
         DenialAudit denials =
-                new DenialAudit(transactions, context.repositories().audit(), keys);
+                new DenialAudit(transactions, context.repositories().audit(), keys, context.keyIssuer());
+        FunctionCounter.builder("carillon.audit.dropped", denials, DenialAudit::dropped)
+                .description("Refused requests without an audit entry, because too many waited for theirs")
+                .register(builder.registry);
         BearerAuthenticator authenticator = new BearerAuthenticator(
-                keys, projects, rate == null ? Double.MAX_VALUE : rate, builder.tokenVerifier, guesses, denials);
+                new ValidKeys(keys, context.keyIssuer()),
+                projects,
+                rate == null ? Double.MAX_VALUE : rate,
+                new BearerAuthenticator.OtherCallers(builder.tokenVerifier, userAccess.sessions()),
+                guesses,
+                denials);
+        SessionRoutes cookieSessions =
+                new SessionRoutes(cookies, transactions, context.repositories().audit(), authenticator, loginLinks);
+        routes.addAll(cookieSessions.routes());
+        routes.addAll(userAccess.apiRoutes(cookieSessions));
+        routes.addAll(builder.extraRoutes);
+        apiRoutes = List.copyOf(routes);
+        routes.addAll(userAccess.loginRoutes(cookies));
+        routes.addAll(new DashboardRoutes(new DashboardFiles(
+                        builder.provider.map(OidcSettings::displayName).orElse("")))
+                .routes());
         RequestDispatcher dispatcher = new RequestDispatcher(
-                router,
+                new Router(routes),
                 new SessionAuthenticator(authenticator, cookies, hosts, transactions::now),
                 hosts,
+                builder.bodyMemory,
+                builder.readOnly,
                 request -> Timer.builder("carillon.http.requests")
+                        .description("Requests over HTTP, and how long they took")
                         .tags(
                                 "method",
                                 request.method(),
@@ -124,13 +152,13 @@ public final class CarillonServer implements AutoCloseable {
                 Threads.startPool("carillon-http-stream", STREAM_THREADS),
                 dispatcher);
         try {
-            bootstrapKey = insertBootstrapKey(context.repositories(), builder);
+            bootstrapKey = insertBootstrapKey(context, builder);
         } catch (RuntimeException notStored) {
             httpServer.close();
             throw notStored;
         }
         threads = List.of(
-                Threads.startPeriodic(CLEANUP_INTERVAL, this::deleteExpiredRows),
+                Threads.startPeriodic(ExpiredRows.INTERVAL, this::deleteExpiredRows),
                 Threads.startLoop("carillon-server-bulk", bulk::runOnce),
                 Threads.startLoop("carillon-server-denials", denials::runOnce));
         log.info(
@@ -161,8 +189,9 @@ public final class CarillonServer implements AutoCloseable {
                         + " it; then only the conditions in its statements separate projects.");
     }
 
-    private static Optional<String> insertBootstrapKey(ServerContext.Repositories repositories, ServerBuilder builder) {
-        PlaintextApiKey key = PlaintextApiKey.generate();
+    private static Optional<String> insertBootstrapKey(ServerContext context, ServerBuilder builder) {
+        PlaintextApiKey key = context.keyIssuer().generate();
+        ServerContext.Repositories repositories = context.repositories();
         boolean inserted = repositories.keys().insertBootstrap(key.id(), key.hash(), session -> {
             repositories
                     .audit()
@@ -182,17 +211,7 @@ public final class CarillonServer implements AutoCloseable {
 
     /** Deletes expired rows in short statements until none is left. */
     void deleteExpiredRows() {
-        removeAll("idempotency", () -> context.repositories().idempotency().deleteExpired());
-        removeAll("bulk_action", () -> context.repositories().bulk().deleteExpired());
-        removeAll("audit", () -> context.repositories().audit().deleteOlderThan(auditRetention));
-    }
-
-    private static void removeAll(String table, IntSupplier part) {
-        try {
-            while (part.getAsInt() > 0 && !Thread.currentThread().isInterrupted()) {}
-        } catch (RuntimeException failure) {
-            log.warn("could not remove old rows; will retry table={}", table, failure);
-        }
+        ExpiredRows.delete(context.repositories(), auditRetention);
     }
 
     /** Returns the version from the jar's manifest, or {@code development} if the classes do not come from a jar. */
@@ -214,9 +233,22 @@ public final class CarillonServer implements AutoCloseable {
         return httpServer.port();
     }
 
-    /** Returns all routes, for tests and tools. */
+    /** Returns the routes of the API, for tests and tools. */
     public List<Route> routes() {
-        return router.routes();
+        return apiRoutes;
+    }
+
+    /**
+     * Returns a link that opens the dashboard with a session of this key or token, once, within ten minutes.
+     *
+     * @param url the address of this server, such as {@code http://127.0.0.1:8080}
+     */
+    public String loginLink(String url, String bearer) {
+        return "%s%s#/login/%s"
+                .formatted(
+                        url,
+                        DashboardRoutes.PATH,
+                        loginLinks.issue(bearer, context.transactions().now()));
     }
 
     @Override

@@ -3,15 +3,21 @@ package io.carillon.server;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.internal.value.TextCleaner;
 import io.carillon.server.access.BearerTokenVerifier;
+import io.carillon.server.access.BoundedHttp;
 import io.carillon.server.hooks.ServerWebhooks;
+import io.carillon.server.http.RequestDispatcher;
 import io.carillon.server.http.Route;
+import io.carillon.server.login.OidcSettings;
 import io.carillon.server.store.ProjectRepository;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -28,6 +34,7 @@ public final class ServerBuilder {
     int port = 8080;
     List<String> allowedHosts = List.of();
     int maxConnectionsPerAddress = DEFAULT_CONNECTIONS_PER_ADDRESS;
+    long bodyMemory = RequestDispatcher.defaultBodyMemory();
     Duration bodyGrace = Duration.ofSeconds(5);
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     ProjectRepository.Quota quota = ProjectRepository.Quota.DEFAULT;
@@ -37,6 +44,9 @@ public final class ServerBuilder {
     Optional<ServerWebhooks> webhooks = Optional.empty();
     Optional<Duration> maxKeyLifetime = Optional.empty();
     boolean requireRowSecurity;
+    Optional<OidcSettings> provider = Optional.empty();
+    Optional<URI> publicUrl = Optional.empty();
+    boolean readOnly;
     Consumer<String> bootstrapKeyConsumer = key -> {};
 
     ServerBuilder(Carillon carillon, DataSource dataSource) {
@@ -137,6 +147,53 @@ public final class ServerBuilder {
     public ServerBuilder requireRowSecurity(boolean required) {
         this.requireRowSecurity = required;
         return this;
+    }
+
+    /**
+     * Lets users log in to the dashboard with this identity provider, in addition to API keys. Unless the server is
+     * reachable from this machine only, {@link #publicUrl} is required.
+     */
+    public ServerBuilder provider(OidcSettings settings) {
+        this.provider = Optional.of(settings);
+        return this;
+    }
+
+    /**
+     * Sets the address of this server for browsers, with the path prefix of a proxy if there is one, such as {@code
+     * https://carillon.example}. Its host becomes an allowed one.
+     */
+    public ServerBuilder publicUrl(URI url) {
+        if (!isPublicUrl(url))
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "publicUrl must be a URL with https, or http on this machine, such as https://carillon.example (was"
+                            + " %s).".formatted(TextCleaner.clean(url.toString(), 200)));
+        this.publicUrl = Optional.of(url);
+        return this;
+    }
+
+    /** Returns whether this is a URL at which browsers keep a session: its cookie is sent over TLS or locally only. */
+    public static boolean isPublicUrl(URI url) {
+        return BoundedHttp.isAllowed(url)
+                && url.getRawQuery() == null
+                && url.getRawFragment() == null
+                && url.getRawUserInfo() == null;
+    }
+
+    /** Sets whether the server refuses every request that changes something. Default: false. */
+    public ServerBuilder readOnly(boolean refusesChanges) {
+        this.readOnly = refusesChanges;
+        return this;
+    }
+
+    /** Returns the host names that the server answers for, in addition to its own. */
+    List<String> allNames() {
+        List<String> names = new ArrayList<>(allowedHosts);
+        publicUrl
+                .map(URI::getHost)
+                .filter(host -> !host.matches("[0-9.]+|\\[.*"))
+                .ifPresent(names::add);
+        return names;
     }
 
     /**

@@ -8,9 +8,6 @@ import io.carillon.CarillonException;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.openapi.OpenApiDescription;
 import io.carillon.server.openapi.SampleRequests;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,10 +18,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** API keys: created, shown once, used, rotated and revoked; and the operations that each scope allows. */
 class ApiKeysTest {
     private static final Map<String, Set<String>> PERMISSIONS_BY_SCOPE = Map.of(
-            "read", Set.of("read"),
-            "enqueue", Set.of("enqueue"),
-            "manage", Set.of("read", "enqueue", "manage"),
-            "admin", Set.of("read", "enqueue", "manage", "admin"));
+            "read", Set.of("any", "read"),
+            "enqueue", Set.of("any", "enqueue"),
+            "manage", Set.of("any", "read", "enqueue", "manage"),
+            "admin", Set.of("any", "read", "enqueue", "manage", "admin"));
 
     @RegisterExtension
     static final RestTestServer SERVER = new RestTestServer();
@@ -92,14 +89,14 @@ class ApiKeysTest {
             String key = SERVER.createKey(scope);
             for (OpenApiDescription.Operation operation :
                     OpenApiDescription.instance().operations()) {
-                if (operation.permission().equals("public") || operation.path().equals("/v1/stream")) continue;
+                if (operation.permission().equals("public") || operation.isStream()) continue;
                 boolean may = PERMISSIONS_BY_SCOPE.get(scope).contains(operation.permission());
                 RestTestServer.Reply reply = SERVER.send(
                         key,
                         operation.method(),
                         SampleRequests.path(operation, "none"),
                         SampleRequests.invalidBody(operation));
-                assertThat(reply.status() == 403 && reply.text().contains("needs the scope"))
+                assertThat(reply.status() == 403 && reply.text().matches("(?s).*needs (the scope|one of the scopes).*"))
                         .as("%s with %s: %s", operation, scope, reply.text())
                         .isEqualTo(!may);
             }
@@ -198,30 +195,5 @@ class ApiKeysTest {
                         .requireStatus(400)
                         .code())
                 .isEqualTo("invalid-header");
-    }
-
-    @Test
-    void guessing_is_slowed_down() throws SQLException {
-        try (CarillonServer other = SERVER.start();
-                Connection owner = SERVER.database().dataSource().getConnection()) {
-            SERVER.sendTo(other.port(), SERVER.bootstrap(), "GET", "/v1/stats", null)
-                    .requireStatus(200);
-            boolean slowed = false;
-            for (int i = 0; i < 60 && !slowed; i++)
-                slowed = SERVER.sendTo(other.port(), PlaintextApiKey.generate().text(), "GET", "/v1/stats", null)
-                                .status()
-                        == 429;
-            assertThat(slowed).isTrue();
-            SERVER.sendTo(other.port(), SERVER.bootstrap(), "GET", "/v1/stats", null)
-                    .requireStatus(200);
-            owner.setAutoCommit(false);
-            try (Statement statement = owner.createStatement()) {
-                statement.execute("LOCK TABLE carillon.api_key IN ACCESS EXCLUSIVE MODE");
-                // Answers at once: a guess that asked the database would wait for the lock and be answered with 503.
-                SERVER.sendTo(other.port(), PlaintextApiKey.generate().text(), "GET", "/v1/stats", null)
-                        .requireStatus(429);
-                owner.rollback();
-            }
-        }
     }
 }

@@ -97,6 +97,44 @@ class AuditTest {
     }
 
     @Test
+    void a_filtered_page_reads_a_limited_number_of_entries() {
+        String key = SERVER.createProject("filtered");
+        SERVER.post(key, "/v1/queues/first/pause", null).requireStatus(200);
+        SERVER.database().execute("""
+                INSERT INTO carillon.audit (project, id, actor, action, object, request_id)
+                SELECT 'filtered', ('ffffffff-ffff-7fff-bfff-' || lpad(to_hex(n), 12, '0'))::uuid, 'test',
+                  'queue.limit',
+                       'queue/other', 'none' FROM generate_series(1, 10000) n
+                """);
+
+        RestTestServer.Reply page =
+                SERVER.get(key, "/v1/audit?action=queue.pause").requireStatus(200);
+
+        assertThat(page.json().path("items")).isEmpty();
+        page = SERVER.get(key, "/v1/audit?action=queue.pause&cursor=" + page.at("/next"))
+                .requireStatus(200);
+        assertThat(page.at("/items/0/object")).isEqualTo("queue/first");
+        assertThat(page.json().has("next")).isFalse();
+        assertThat(SERVER.get(key, "/v1/audit?action=queue.limit&limit=2")
+                        .json()
+                        .path("items"))
+                .hasSize(2);
+    }
+
+    @Test
+    void a_long_reason_is_cut_in_the_entry() {
+        String key = SERVER.createProject("long");
+        SERVER.put(key, "/v1/schedules/a", "{\"when\":{\"cron\":\"0 2 * * *\"},\"target\":{\"handler\":\"a\"}}")
+                .requireStatus(201);
+        SERVER.post(key, "/v1/schedules/a/pause", "{\"reason\":\"" + "x".repeat(1_000_000) + "\"}")
+                .requireStatus(200);
+
+        assertThat(SERVER.get(key, "/v1/audit?action=schedule.pause").at("/items/0/detail/reason"))
+                .startsWith("xxx")
+                .hasSizeLessThanOrEqualTo(4_000);
+    }
+
+    @Test
     void lines_older_than_a_year_are_removed_in_parts_and_no_others() {
         SERVER.createProject("old");
         SERVER.createProject("older");

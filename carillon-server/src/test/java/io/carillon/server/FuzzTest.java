@@ -36,7 +36,7 @@ class FuzzTest {
     static final RestTestServer SERVER = new RestTestServer(
             builder -> builder.handleReturning(HandlerType.of("a", JsonNode.class), (note, run) -> note)
                     .handleReturning(HandlerType.of("word", JsonNode.class), (note, run) -> Outcome.rejected("no")),
-            server -> server.quota(new ProjectRepository.Quota(1e9, null, null, null, null)));
+            server -> server.quota(new ProjectRepository.Quota(1e9, null, null, null, null, null, null)));
 
     private final List<OpenApiDescription.Operation> operations =
             OpenApiDescription.instance().operations();

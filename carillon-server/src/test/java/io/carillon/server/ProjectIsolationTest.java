@@ -3,10 +3,12 @@ package io.carillon.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.carillon.internal.value.PublicId;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.openapi.OpenApiDescription;
 import io.carillon.server.openapi.SampleRequests;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -19,31 +21,16 @@ import org.junit.jupiter.params.provider.MethodSource;
  * and every table.
  */
 class ProjectIsolationTest {
-    private static final String ROWS = """
-            SELECT string_agg(part, ' ') FROM (
-              SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) AS part FROM carillon.schedule t
-                WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.run t
-                WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.run_history t
-                WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.dead_run t
-                WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.lane t
-                WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), ''))
-                FROM carillon.endpoint t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), ''))
-                FROM carillon.endpoint_secret t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(k.id || k.scopes::text || coalesce(k.revoked_at::text, '')
-                || coalesce(k.expires_at::text, ''), ','), ''))
-                          FROM carillon.api_key k WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.project t
-                WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.bulk_action t
-                WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.audit t
-                WHERE project = 'alpha') parts
+    /** A query with a hash of the rows of the project alpha in each table that has projects. */
+    private static final String ROWS_OF_ALL_TABLES = """
+            SELECT 'SELECT string_agg(hash, '' '') FROM (' || string_agg(format(
+                     'SELECT %L || count(*) || '' '' || md5(coalesce(string_agg(t::text, '','' ORDER BY t::text), ''''))
+                          AS hash
+                        FROM carillon.%I t WHERE project = ''alpha''', c.relname || ' ', c.relname), ' UNION ALL '
+                     ORDER BY c.relname) || ') tables'
+              FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+              JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'project' AND NOT a.attisdropped
+             WHERE n.nspname = 'carillon' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
             """;
 
     @RegisterExtension
@@ -53,6 +40,8 @@ class ProjectIsolationTest {
     private static String beta;
     private static String run;
     private static String bulk;
+    private static String event;
+    private static String member;
 
     @BeforeAll
     static void create_two_projects() {
@@ -75,6 +64,26 @@ class ProjectIsolationTest {
                         "/v1/endpoints",
                         "{\"name\":\"secret\",\"url\":\"https://hidden.example/\",\"secrets\":[{\"name\":\"s\"}]}")
                 .requireStatus(201);
+        event = SERVER.post(
+                        alpha,
+                        "/v1/events",
+                        "{\"topic\":\"secret\",\"type\":\"t\",\"key\":\"k\",\"data\":\"hidden\",\"publishId\":\"p\","
+                                + "\"versions\":true}")
+                .requireStatus(201)
+                .at("/event");
+        SERVER.post(
+                        alpha,
+                        "/v1/subscriptions",
+                        "{\"name\":\"secret\",\"topic\":\"secret\",\"target\":{\"handler\":\"hidden\"},"
+                                + "\"start\":\"beginning\"}")
+                .requireStatus(201);
+        SERVER.database()
+                .execute("INSERT INTO carillon.app_user (id, issuer, subject, name)"
+                        + " VALUES ('01a00000-0000-7000-8000-000000000001', 'https://id.example', "
+                        + "'ann', 'hidden Ann')");
+        member = PublicId.format("usr", UUID.fromString("01a00000-0000-7000-8000-000000000001"));
+        SERVER.post(alpha, "/v1/members", "{\"user\":\"%s\",\"role\":\"viewer\"}".formatted(member))
+                .requireStatus(201);
         bulk = SERVER.post(
                         alpha,
                         "/v1/bulk-actions",
@@ -86,23 +95,42 @@ class ProjectIsolationTest {
                 !SERVER.get(alpha, "/v1/bulk-actions/" + bulk).at("/state").equals("running"));
     }
 
+    private static String rowsOfAlpha() {
+        return SERVER.query(SERVER.query(ROWS_OF_ALL_TABLES).text()).text();
+    }
+
+    @Test
+    void the_rows_of_every_table_with_projects_are_compared() {
+        assertThat(rowsOfAlpha())
+                .contains(
+                        "endpoint 1 ",
+                        "endpoint_secret 1 ",
+                        "bulk_action 1 ",
+                        "api_key 1 ",
+                        "project 1 ",
+                        "project_member 1 ")
+                .contains("run ", "schedule ", "lane ", "audit ", "run_history ", "dead_run ", "attempt ")
+                .contains("idempotency ", "event_store 1 ", "event_stream 1 ", "event_subscription 1 ")
+                .contains("event_publish_id ", "event_cursor ");
+    }
+
     static Stream<OpenApiDescription.Operation> operations() {
         return OpenApiDescription.instance().operations().stream()
                 .filter(operation -> !operation.permission().equals("public"))
-                .filter(operation -> !operation.path().equals("/v1/stream"));
+                .filter(operation -> !operation.isStream());
     }
 
     @ParameterizedTest
     @MethodSource("operations")
     void nothing_of_another_project_is_seen_or_changed(OpenApiDescription.Operation operation) {
-        String before = SERVER.query(ROWS).text();
+        String before = rowsOfAlpha();
         List<String> names = List.of(
-                "secret", "alpha", PlaintextApiKey.parse(alpha).orElseThrow().id(), bulk);
+                "secret", "alpha", PlaintextApiKey.parse(alpha).orElseThrow().id(), bulk, event, member);
         for (String name : names) {
             RestTestServer.Reply reply = SERVER.send(
                     beta,
                     operation.method(),
-                    SampleRequests.path(operation, name, run),
+                    SampleRequests.withRequiredQuery(operation, SampleRequests.path(operation, name, run), name),
                     SampleRequests.body(operation));
             assertThat(reply.text()).as("%s", operation).doesNotContain("hidden", run);
             boolean names_a_thing_of_others =
@@ -112,14 +140,14 @@ class ProjectIsolationTest {
                         .as("%s %s: %s", operation, name, reply.text())
                         .isEqualTo(404);
         }
-        assertThat(SERVER.query(ROWS).text())
-                .as("rows of alpha after " + operation)
-                .isEqualTo(before);
+        assertThat(rowsOfAlpha()).as("rows of alpha after " + operation).isEqualTo(before);
         // Deletes the resources that beta created under the same names, so that they do not affect the next operation.
         SERVER.database()
                 .execute("DELETE FROM carillon.schedule WHERE project = 'beta';"
                         + " DELETE FROM carillon.run WHERE project = 'beta';"
                         + " DELETE FROM carillon.lane WHERE project = 'beta';"
+                        + " DELETE FROM carillon.event_cursor WHERE project = 'beta';"
+                        + " DELETE FROM carillon.event_subscription WHERE project = 'beta';"
                         + " DELETE FROM carillon.endpoint WHERE project = 'beta'");
     }
 
@@ -170,7 +198,9 @@ class ProjectIsolationTest {
 
     @Test
     void only_server_admins_create_and_list_projects() {
-        SERVER.get(beta, "/v1/projects").requireStatus(403);
+        assertThat(SERVER.get(beta, "/v1/projects").requireStatus(200).text())
+                .contains("beta")
+                .doesNotContain("alpha", "default");
         SERVER.post(beta, "/v1/projects", "{\"name\":\"gamma\"}").requireStatus(403);
         SERVER.put(beta, "/v1/projects/beta/quota", "{}").requireStatus(403);
         SERVER.put(beta, "/v1/projects/alpha/settings", "{\"allowAdHocUrls\":false}")

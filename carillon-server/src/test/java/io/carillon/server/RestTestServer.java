@@ -91,7 +91,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
     }
 
     /** Creates today's partition of the history by ending a run. */
-    void createPartitionsOfToday() {
+    public void createPartitionsOfToday() {
         String run = post(bootstrap, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
                 .requireStatus(201)
                 .at("/run");
@@ -106,7 +106,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
         return database;
     }
 
-    Carillon carillon() {
+    public Carillon carillon() {
         return carillon;
     }
 
@@ -116,23 +116,23 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
     }
 
     /** A separate database in which only the bootstrap key exists. */
-    static final class FreshDatabase implements AutoCloseable {
+    public static final class FreshDatabase implements AutoCloseable {
         private final TestDatabase database = TestDatabase.migrated();
         private final Carillon carillon = Carillon.on(database.pool(6)).build();
 
-        CarillonServer start(String host) {
+        public CarillonServer start(String host) {
             return CarillonServer.on(carillon, database.pool(4)).listen(host, 0).start();
         }
 
         /** Starts a server that can store secrets. Its webhooks are closed with the database. */
-        CarillonServer start(Keyring keys) {
+        public CarillonServer start(Keyring keys) {
             return CarillonServer.on(carillon, database.pool(4))
                     .webhooks(ServerWebhooks.on(pool()).keys(keys).build())
                     .listen("127.0.0.1", 0)
                     .start();
         }
 
-        DataSource pool() {
+        public DataSource pool() {
             return database.pool(2);
         }
 

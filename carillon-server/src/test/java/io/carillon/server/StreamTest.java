@@ -16,9 +16,12 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The events of a project are sent to its listeners, and to no listener of another project. */
 class StreamTest {
@@ -70,11 +73,21 @@ class StreamTest {
                         FROM generate_series(1, 3000) i) ended
                     """);
             int received = 0;
+            int messages = 0;
+            long start = System.nanoTime();
             while (received < 3_000) {
-                readUntil(lines, "event: run.ended");
-                assertThat(lines.readLine()).contains("burst-");
-                received++;
+                String data = readUntilContains(lines, "burst-");
+                received += data.split("\"name\":\"burst-", -1).length - 1;
+                messages++;
             }
+            assertThat(received).isEqualTo(3_000);
+            assertThat(messages)
+                    .as("four a second")
+                    .isLessThanOrEqualTo(4
+                            * (1
+                                    + (int) Duration.ofNanos(System.nanoTime() - start)
+                                            .toSeconds()
+                                    + 1));
             String run = SERVER.post(key, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
                     .at("/run");
             SERVER.post(key, "/v1/runs/" + run + "/cancel", null).requireStatus(200);
@@ -164,6 +177,78 @@ class StreamTest {
         }
     }
 
+    @Test
+    @Timeout(30)
+    void a_reconnect_continues_after_the_last_event_on_any_server() throws Exception {
+        String key = SERVER.createProject("reconnect");
+        String last;
+        try (BufferedReader lines = lines(listen(key))) {
+            readUntil(lines, ":");
+            cancelledRun(key);
+            last = idBefore(lines, "event: run.cancel");
+        }
+        String missed = cancelledRun(key);
+        try (CarillonServer other = SERVER.start();
+                BufferedReader lines = lines(listen(other.port(), key, last))) {
+            String heard = readUntilContains(lines, "\"run\":\"" + missed);
+            assertThat(heard).doesNotContain("id: " + last, "events.lost");
+
+            // The shared stream of this server finds the events of the missed run too.
+            String next = cancelledRun(key);
+            assertThat(readUntilContains(lines, "\"run\":\"" + next)).doesNotContain("\"run\":\"" + missed);
+        }
+    }
+
+    @Test
+    @Timeout(30)
+    void a_quiet_stream_has_a_position_to_continue_from() throws Exception {
+        String key = SERVER.createProject("quiet");
+        String position;
+        try (BufferedReader lines = lines(listen(key))) {
+            readUntil(lines, ":");
+            position = lines.readLine();
+        }
+        assertThat(position).startsWith("id: ");
+        String missed = cancelledRun(key);
+        try (BufferedReader lines = lines(listen(SERVER.server().port(), key, position.substring(4)))) {
+            assertThat(readUntil(lines, "event: run.ended") + lines.readLine())
+                    .contains(missed)
+                    .doesNotContain("events.lost");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"1", "1767225600000000-01a2b3c4-0000-7000-8000-000000000001", "99999999999999999", "theirs"})
+    @Timeout(30)
+    void a_client_that_was_away_too_long_learns_that_events_were_lost(String last) throws Exception {
+        String key = SERVER.createProject("away-" + last.length());
+        try (BufferedReader lines = lines(listen(SERVER.server().port(), key, last))) {
+            String position = idBefore(lines, "event: events.lost");
+
+            assertThat(Long.parseLong(position)).isPositive();
+            String run = cancelledRun(key);
+            readUntil(lines, "event: run.ended");
+            assertThat(lines.readLine()).contains(run);
+        }
+    }
+
+    private static String cancelledRun(String key) {
+        String run = SERVER.post(key, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
+                .requireStatus(201)
+                .at("/run");
+        SERVER.post(key, "/v1/runs/" + run + "/cancel", null).requireStatus(200);
+        return run;
+    }
+
+    /** Returns the id of the next event of this kind. */
+    private static String idBefore(BufferedReader lines, String event) throws IOException {
+        String[] heard = readUntil(lines, event).split("\n", -1);
+        String id = heard[heard.length - 3];
+        assertThat(id).startsWith("id: ");
+        return id.substring(4);
+    }
+
     private static String cookieOf(String key) {
         return SERVER.post(key, "/v1/session", null)
                 .requireStatus(201)
@@ -180,6 +265,16 @@ class StreamTest {
         return listen("Authorization", "Bearer " + key);
     }
 
+    private static HttpResponse<InputStream> listen(int port, String key, String lastEventId) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v1/stream"))
+                                .header("Authorization", "Bearer " + key)
+                                .header("Last-Event-ID", lastEventId)
+                                .build(),
+                        HttpResponse.BodyHandlers.ofInputStream());
+    }
+
     private static HttpResponse<InputStream> listen(String header, String value) throws Exception {
         return HttpClient.newHttpClient()
                 .send(
@@ -190,13 +285,22 @@ class StreamTest {
                         HttpResponse.BodyHandlers.ofInputStream());
     }
 
-    /** A stream sends at least a comment every second, so the loop ends. */
     private static String readUntil(BufferedReader lines, String wanted) throws IOException {
+        return readUntil(lines, wanted::equals, wanted);
+    }
+
+    private static String readUntilContains(BufferedReader lines, String wanted) throws IOException {
+        return readUntil(lines, line -> line.contains(wanted), wanted);
+    }
+
+    /** A stream sends at least a comment every second, so the loop ends. */
+    private static String readUntil(BufferedReader lines, Predicate<String> isWanted, String wanted)
+            throws IOException {
         StringBuilder heard = new StringBuilder();
         long end = System.nanoTime() + Duration.ofSeconds(25).toNanos();
         for (String line = lines.readLine(); line != null && System.nanoTime() < end; line = lines.readLine()) {
             heard.append(line).append('\n');
-            if (line.equals(wanted)) return heard.toString();
+            if (isWanted.test(line)) return heard.toString();
         }
         throw new AssertionError("the stream did not send " + wanted + ": " + heard);
     }

@@ -14,10 +14,10 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A local receiver of webhooks. It stores requests and answers with the status in the path, such as {@code /503}. */
-final class WebhookReceiver implements AutoCloseable {
+public final class WebhookReceiver implements AutoCloseable {
     /** A received request; header names are in lower case. */
-    record ReceivedRequest(String method, String path, Map<String, String> headers, String body) {
-        String header(String name) {
+    public record ReceivedRequest(String method, String path, Map<String, String> headers, String body) {
+        public String header(String name) {
             return headers.getOrDefault(name, "");
         }
     }
@@ -25,7 +25,7 @@ final class WebhookReceiver implements AutoCloseable {
     private final HttpServer server;
     private final List<ReceivedRequest> received = new CopyOnWriteArrayList<>();
 
-    WebhookReceiver() throws IOException {
+    public WebhookReceiver() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100);
         server.createContext("/", this::handle);
         server.start();
@@ -49,11 +49,11 @@ final class WebhookReceiver implements AutoCloseable {
     }
 
     /** Returns the requests to this path. */
-    List<ReceivedRequest> received(String path) {
+    public List<ReceivedRequest> received(String path) {
         return received.stream().filter(one -> one.path().equals(path)).toList();
     }
 
-    String url(String path) {
+    public String url(String path) {
         return "http://127.0.0.1:" + server.getAddress().getPort() + path;
     }
 

@@ -1,7 +1,9 @@
 package io.carillon.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.carillon.server.http.Route;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -16,10 +18,13 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Clients that announce a body and do not send it hold neither a thread nor a request permit. */
 class WithheldBodiesTest {
     private static final int CONNECTIONS = 200;
+    private static final long BODY_MEMORY = 32 * 1024 * 1024;
 
     @RegisterExtension
-    static final RestTestServer SERVER =
-            new RestTestServer(builder -> builder, server -> server.maxConnectionsPerAddress(0));
+    static final RestTestServer SERVER = new RestTestServer(builder -> builder, server -> {
+        server.bodyMemory = BODY_MEMORY;
+        return server.maxConnectionsPerAddress(0);
+    });
 
     @RegisterExtension
     static final RestTestServer IMPATIENT = new RestTestServer(builder -> builder, server -> {
@@ -65,6 +70,50 @@ class WithheldBodiesTest {
         } finally {
             for (Socket socket : sockets) socket.close();
         }
+    }
+
+    @Test
+    @Timeout(60)
+    void the_bodies_of_one_project_leave_memory_to_other_projects() throws IOException {
+        String greedy = SERVER.createProject("greedy");
+        String shop = SERVER.createProject("shop");
+        int length = Route.MAX_BODY_BYTES;
+        // A body is in memory twice while it arrives.
+        long bodies = BODY_MEMORY / (2L * length) + 1;
+        List<Socket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < bodies; i++) sockets.add(withholdLastByte(greedy, length));
+            await().until(() -> {
+                for (Socket socket : sockets) if (socket.getInputStream().available() > 0) return true;
+                return false;
+            });
+
+            String run = "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}";
+            SERVER.post(shop, "/v1/runs", run + " ".repeat(length - run.length()))
+                    .requireStatus(201);
+        } finally {
+            for (Socket socket : sockets) socket.close();
+        }
+    }
+
+    private static Socket withholdLastByte(String key, int length) throws IOException {
+        Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), SERVER.server().port());
+        String head = """
+                POST /v1/runs HTTP/1.1\r
+                Host: localhost\r
+                Authorization: Bearer %s\r
+                Content-Type: application/json\r
+                Content-Length: %d\r
+                \r
+                """;
+        try {
+            socket.getOutputStream().write(head.formatted(key, length).getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write(" ".repeat(length - 1).getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException refusedBeforeItWasComplete) {
+            // The server has closed the connection.
+        }
+        return socket;
     }
 
     @Test

@@ -1,62 +1,70 @@
 package io.carillon.server.access;
 
+import io.carillon.internal.value.Names;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.Authenticator;
 import io.carillon.server.http.Caller;
+import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.store.ApiKeyRepository;
 import io.carillon.server.store.ProjectRepository;
-import java.security.MessageDigest;
-import java.time.Duration;
+import io.carillon.server.store.UserRepository;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Identifies callers by their bearer key or token. A key is cached for three seconds, so that every node rejects a
- * revoked key within the promised five seconds. The number of invalid keys is limited by address, and the number of
- * requests by project.
+ * Identifies callers by their bearer key or token, before it counts guesses: a caller with a valid one never waits for
+ * others. The number of requests is limited by project.
  */
 public final class BearerAuthenticator implements Authenticator {
-    private static final long CACHE_NANOS = Duration.ofSeconds(3).toNanos();
-    private static final int MAX_CACHED = 10_000;
-
-    private final ApiKeyRepository keys;
+    private final ValidKeys keys;
     private final double requestsPerSecond;
-    private final ProjectRepository projects;
+    private final ShortCache<ProjectRepository.StoredProject> projects;
     private final Optional<BearerTokenVerifier> tokenVerifier;
+    private final Optional<UserSessions> users;
     private final DenialAudit denials;
-    private final Map<String, CachedKey> cachedKeys = new ConcurrentHashMap<>();
-    private final Map<String, CachedProject> cachedProjects = new ConcurrentHashMap<>();
     private final GuessLimiter guesses;
-    private final RateLimiter requestLimiter = new RateLimiter();
+    private final RequestQuotas requestQuotas = new RequestQuotas();
 
-    private record CachedKey(ApiKeyRepository.ValidApiKey key, long readNanos) {}
+    /** The owner of a valid key or token, with the quota of its project; null if the project has none of its own. */
+    private record Identified(Caller caller, @Nullable Double requestsPerSecond) {}
 
-    private record CachedProject(ProjectRepository.StoredProject project, long readNanos) {}
+    /**
+     * Callers that have no API key.
+     *
+     * @param tokens verifies tokens of another issuer; empty if none are accepted
+     * @param users the sessions of users; empty if they cannot log in
+     */
+    public record OtherCallers(Optional<BearerTokenVerifier> tokens, Optional<UserSessions> users) {
+        /** Accepts keys only. */
+        public static OtherCallers none() {
+            return new OtherCallers(Optional.empty(), Optional.empty());
+        }
+    }
 
     /**
      * Creates an authenticator.
      *
      * @param requestsPerSecond the limit of projects without a quota of their own
-     * @param tokens verifies tokens of another issuer; empty if only keys are accepted
-     * @param guesses limits the number of invalid keys
+     * @param others the callers that have no key
+     * @param guesses counts invalid keys
      * @param denials records refused requests
      */
     public BearerAuthenticator(
-            ApiKeyRepository keys,
+            ValidKeys keys,
             ProjectRepository projects,
             double requestsPerSecond,
-            Optional<BearerTokenVerifier> tokens,
+            OtherCallers others,
             GuessLimiter guesses,
             DenialAudit denials) {
         this.keys = keys;
-        this.projects = projects;
+        this.projects = new ShortCache<>(projects::find);
         this.requestsPerSecond = requestsPerSecond;
-        this.tokenVerifier = tokens;
+        this.tokenVerifier = others.tokens();
+        this.users = others.users();
         this.guesses = guesses;
         this.denials = denials;
     }
@@ -68,23 +76,58 @@ public final class BearerAuthenticator implements Authenticator {
 
     @Override
     public Caller identify(ApiRequest request) {
+        return identify(request, false);
+    }
+
+    @Override
+    public Caller identifySession(ApiRequest request) {
+        return identify(request, true);
+    }
+
+    private Caller identify(ApiRequest request, boolean inSession) {
         String header = request.header("Authorization").orElse("");
-        if (!header.regionMatches(true, 0, "Bearer ", 0, 7)) throw unauthenticated();
+        if (!header.regionMatches(true, 0, "Bearer ", 0, 7)) throw Problem.unauthenticated();
         String bearer = header.substring(7).strip();
-        guesses.check(request.remoteAddress(), bearer);
-        Caller caller = bearer.startsWith("crl_") ? identifyByKey(request, bearer) : identifyByToken(request, bearer);
-        guesses.accept(bearer);
+        Optional<Identified> found = inSession && bearer.startsWith(UserSessions.PREFIX)
+                ? findBySession(request, bearer)
+                : bearer.startsWith("crl_") ? findByKey(request, bearer) : findByToken(bearer);
+        if (found.isEmpty()) throw refused(request, bearer, inSession);
+        Caller caller = found.get().caller();
+        Double own = found.get().requestsPerSecond();
+        String sharedBy = caller.project().isEmpty() ? caller.actor() : caller.project();
+        requestQuotas.take(sharedBy, own == null ? requestsPerSecond : own);
         return caller;
     }
 
-    private Caller identifyByKey(ApiRequest request, String bearer) {
-        PlaintextApiKey text = PlaintextApiKey.parse(bearer).orElseThrow(() -> rejectGuess(request, bearer));
-        ApiKeyRepository.ValidApiKey key = findValidKey(text.id()).orElseThrow(() -> rejectGuess(request, bearer));
-        if (!MessageDigest.isEqual(key.hash(), text.hash()) || !isAllowedFrom(request.remoteAddress(), key))
-            throw rejectGuess(request, bearer);
-        Double own = key.requestsPerSecond();
-        takeFromQuota(key.project(), own == null ? requestsPerSecond : own);
-        return new Caller(key.project(), "key " + text.id(), Set.copyOf(key.scopes()), key.limits());
+    private Optional<Identified> findByKey(ApiRequest request, String bearer) {
+        return PlaintextApiKey.parse(bearer)
+                .flatMap(key -> keys.find(key)
+                        .filter(stored -> isAllowedFrom(request.remoteAddress(), stored))
+                        .map(stored -> new Identified(
+                                new Caller(
+                                        stored.project(),
+                                        Caller.actorOf(key.id()),
+                                        Set.copyOf(stored.scopes()),
+                                        stored.limits()),
+                                stored.requestsPerSecond())));
+    }
+
+    /**
+     * The request names the project of a user, because a user may have several; it is the only one if it names none. An
+     * operation that needs no project has none if the user is not a member.
+     */
+    private Optional<Identified> findBySession(ApiRequest request, String bearer) {
+        Optional<String> project = request.header(UserSessions.PROJECT_HEADER).filter(name -> !name.isEmpty());
+        if (project.isPresent() && !Names.isValid(project.get())) throw Problem.notMember();
+        Optional<UserRepository.Access> found = users.flatMap(sessions -> sessions.find(bearer, project));
+        if (found.isEmpty()) return Optional.empty();
+        UserRepository.Access access = found.get();
+        if (access.project() == null && request.route().permission() != Permission.ANY) {
+            if (access.hasSeveral()) throw UserSessions.projectMissing();
+            denials.forbidden(request.withCaller(UserSessions.caller(access)));
+            throw Problem.notMember();
+        }
+        return Optional.of(new Identified(UserSessions.caller(access), access.requestsPerSecond()));
     }
 
     private static boolean isAllowedFrom(String address, ApiKeyRepository.ValidApiKey key) {
@@ -95,67 +138,24 @@ public final class BearerAuthenticator implements Authenticator {
                         .anyMatch(range -> range.contains(address));
     }
 
-    private Caller identifyByToken(ApiRequest request, String bearer) {
-        Caller caller =
-                tokenVerifier.flatMap(reader -> reader.verify(bearer)).orElseThrow(() -> rejectGuess(request, bearer));
-        Double own = findProject(caller.project())
-                .orElseThrow(() -> rejectGuess(request, bearer))
-                .quota()
-                .requestsPerSecond();
-        takeFromQuota(caller.project(), own == null ? requestsPerSecond : own);
-        return caller;
-    }
-
     /** A token may name a project that does not exist; such a token is rejected. */
-    private Optional<ProjectRepository.StoredProject> findProject(String name) {
-        long now = System.nanoTime();
-        CachedProject before = cachedProjects.get(name);
-        if (before != null && now - before.readNanos() < CACHE_NANOS) return Optional.of(before.project());
-        Optional<ProjectRepository.StoredProject> found = projects.find(name);
-        if (cachedProjects.size() > MAX_CACHED) cachedProjects.clear();
-        found.ifPresent(project -> cachedProjects.put(name, new CachedProject(project, now)));
-        return found;
+    private Optional<Identified> findByToken(String bearer) {
+        return tokenVerifier
+                .flatMap(verifier -> verifier.verify(bearer))
+                .flatMap(caller -> projects.find(caller.project())
+                        .map(project -> new Identified(caller, project.quota().requestsPerSecond())));
     }
 
-    private void takeFromQuota(String project, double perSecond) {
-        OptionalLong wait = requestLimiter.tryAcquire(project, perSecond, perSecond);
-        if (wait.isPresent())
-            throw Problem.of(
-                            429,
-                            "quota-exceeded",
-                            "The project may send at most %s requests per second. Wait for the time in Retry-After."
-                                    .formatted(perSecond))
-                    .withHeader("Retry-After", Long.toString(wait.getAsLong()));
+    @Override
+    public Map<String, String> rateHeaders(Caller caller) {
+        return requestQuotas.headers(caller.project());
     }
 
-    private Optional<ApiKeyRepository.ValidApiKey> findValidKey(String id) {
-        long now = System.nanoTime();
-        CachedKey before = cachedKeys.get(id);
-        if (before != null && now - before.readNanos() < CACHE_NANOS) return Optional.of(before.key());
-        Optional<ApiKeyRepository.ValidApiKey> key = keys.findValid(id);
-        if (cachedKeys.size() > MAX_CACHED) cachedKeys.clear();
-        if (key.isPresent()) cachedKeys.put(id, new CachedKey(key.get(), now));
-        else cachedKeys.remove(id);
-        if (key.isPresent() && key.get().isUseStale()) keys.markUsed(id);
-        return key;
-    }
-
-    private Problem rejectGuess(ApiRequest request, String bearer) {
-        Optional<Problem> tooMany = guesses.count(request.remoteAddress(), bearer);
+    private Problem refused(ApiRequest request, String bearer, boolean inSession) {
+        String address = request.remoteAddress();
+        Optional<Problem> tooMany = inSession ? Optional.empty() : guesses.count(address);
         if (tooMany.isPresent()) return tooMany.get();
-        denials.unauthenticated(request, bearer);
-        return unauthenticated();
-    }
-
-    /**
-     * Returns the same problem for every reason, so that callers cannot find out whether a key exists, expired
-     * or was revoked.
-     */
-    private static Problem unauthenticated() {
-        return Problem.of(
-                        401,
-                        "unauthenticated",
-                        "No valid key. Send one as 'Authorization: Bearer crl_…'. Admins of the project create keys.")
-                .withHeader("WWW-Authenticate", "Bearer");
+        if (!inSession || guesses.countEndedSession(address)) denials.unauthenticated(request, bearer);
+        return Problem.unauthenticated();
     }
 }

@@ -3,6 +3,7 @@ package io.carillon.server.access;
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.util.JSONObjectUtils;
+import com.nimbusds.jwt.SignedJWT;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.value.ControlCharacters;
@@ -11,13 +12,11 @@ import java.net.URI;
 import java.text.ParseException;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * keys but does not cache them: its rate limit admits two requests in an interval.
  */
 public final class JwkSet {
-    static final int MAX_LENGTH = 256 * 1024;
+    static final int MAX_LENGTH = BoundedHttp.MAX_LENGTH;
 
     private static final Logger log = LoggerFactory.getLogger(JwkSet.class);
     private static final long MAX_AGE_NANOS = Duration.ofMinutes(10).toNanos();
@@ -35,7 +34,6 @@ public final class JwkSet {
             Duration.ofSeconds(30).toNanos();
     private static final Set<String> TYPES = Set.of("RSA", "EC");
     private static final int MAX_KEYS = 100;
-    private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[::1]");
 
     private final Supplier<Optional<String>> source;
     private final LongSupplier nanoTime;
@@ -68,11 +66,27 @@ public final class JwkSet {
 
     /** Returns whether keys may be read from this URI: over https, or over http from a loopback address. */
     public static boolean isAllowed(URI address) {
-        String host = address.getHost();
-        if (host == null) return false;
-        return "https".equals(address.getScheme())
-                || ("http".equals(address.getScheme())
-                        && LOOPBACK.matcher(host.toLowerCase(Locale.ROOT)).matches());
+        return BoundedHttp.isAllowed(address);
+    }
+
+    /**
+     * Returns the claims of a token that one of these keys has signed; empty if the token is malformed or its signature
+     * is not valid. The caller checks the claims.
+     */
+    public Optional<Map<String, Object>> signedClaims(String text) {
+        try {
+            Optional<SignedJWT> token = SignedTokens.parse(text);
+            return token.isPresent() && SignedTokens.hasValidSignature(token.get(), this::find)
+                    ? Optional.ofNullable(token.get().getPayload().toJSONObject())
+                    : Optional.empty();
+        } catch (JOSEException refused) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns whether any key is known. */
+    public boolean isKnown() {
+        return !keys.isEmpty();
     }
 
     Optional<VerificationKey> find(String id) {

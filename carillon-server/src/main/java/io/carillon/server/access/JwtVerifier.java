@@ -1,7 +1,6 @@
 package io.carillon.server.access;
 
 import com.nimbusds.jose.JOSEException;
-import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.proc.SecurityContext;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
@@ -16,11 +15,9 @@ import io.carillon.server.http.KeyLimits;
 import java.text.ParseException;
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.Date;
 import java.util.HashSet;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -31,7 +28,6 @@ import java.util.function.Function;
  */
 public final class JwtVerifier implements BearerTokenVerifier {
     private static final int LEEWAY_SECONDS = 60;
-    private static final int MAX_TOKEN_LENGTH = 8 * 1024;
     private static final Set<String> SCOPES = Set.of("read", "enqueue", "manage", "admin");
     private static final int MIN_SECRET_BYTES = 32;
 
@@ -69,31 +65,13 @@ public final class JwtVerifier implements BearerTokenVerifier {
     @Override
     public Optional<Caller> verify(String bearer) {
         try {
-            Optional<SignedJWT> token = parse(bearer);
-            return token.isPresent() && hasValidSignature(token.get()) ? caller(token.get()) : Optional.empty();
+            Optional<SignedJWT> token = SignedTokens.parse(bearer);
+            return token.isPresent() && SignedTokens.hasValidSignature(token.get(), keys)
+                    ? caller(token.get())
+                    : Optional.empty();
         } catch (ParseException | JOSEException | BadJWTException | CarillonException refused) {
             return Optional.empty();
         }
-    }
-
-    private static Optional<SignedJWT> parse(String bearer) {
-        if (bearer.length() > MAX_TOKEN_LENGTH) return Optional.empty();
-        try {
-            // Nimbus ignores characters that are not base64url; such a token is refused.
-            for (String part : bearer.split("\\.", -1)) Base64.getUrlDecoder().decode(part);
-            return Optional.of(SignedJWT.parse(bearer));
-        } catch (ParseException | RuntimeException malformed) {
-            // For some headers, such as null, Nimbus throws unchecked exceptions.
-            return Optional.empty();
-        }
-    }
-
-    private boolean hasValidSignature(SignedJWT token) throws JOSEException {
-        JWSHeader header = token.getHeader();
-        // No extension is supported, not even those that Nimbus knows.
-        if (header.getCriticalParams() != null) return false;
-        Optional<VerificationKey> key = keys.apply(Objects.requireNonNullElse(header.getKeyID(), ""));
-        return key.isPresent() && key.get().verifies(token);
     }
 
     private Optional<Caller> caller(SignedJWT token) throws ParseException, BadJWTException {

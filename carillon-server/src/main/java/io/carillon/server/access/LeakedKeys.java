@@ -10,7 +10,9 @@ import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.Transactions;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
@@ -18,15 +20,26 @@ import tools.jackson.databind.node.JsonNodeFactory;
  * response does not say whether there was such a key, and wrong values count as guesses.
  */
 public final class LeakedKeys {
+    private static final int MAX_CACHED = 1_000;
+
     private final Transactions transactions;
     private final ApiKeyRepository keys;
     private final AuditRepository audit;
+    private final KeyIssuer issuer;
     private final GuessLimiter guesses;
+    /** The hashes of the keys that callers named, so that wrong values with the same id cost the database nothing. */
+    private final Map<String, Optional<ApiKeyRepository.StoredHash>> cachedHashes = new ConcurrentHashMap<>();
 
-    public LeakedKeys(Transactions transactions, ApiKeyRepository keys, AuditRepository audit, GuessLimiter guesses) {
+    public LeakedKeys(
+            Transactions transactions,
+            ApiKeyRepository keys,
+            AuditRepository audit,
+            KeyIssuer issuer,
+            GuessLimiter guesses) {
         this.transactions = transactions;
         this.keys = keys;
         this.audit = audit;
+        this.issuer = issuer;
         this.guesses = guesses;
     }
 
@@ -35,11 +48,9 @@ public final class LeakedKeys {
         JsonFields body = request.fields();
         String value = body.required("key", body.text("key"));
         body.refuseUnknown();
-        guesses.check(request.remoteAddress(), value);
         Optional<ApiKeyRepository.StoredHash> stored = find(value);
-        if (stored.isPresent()) revoke(request, stored.get());
-        else {
-            Optional<Problem> tooMany = guesses.count(request.remoteAddress(), value);
+        if (stored.isEmpty() || !revoke(request, stored.get())) {
+            Optional<Problem> tooMany = guesses.count(request.remoteAddress());
             if (tooMany.isPresent()) throw tooMany.get();
         }
         return ApiResponse.noContent();
@@ -47,11 +58,21 @@ public final class LeakedKeys {
 
     private Optional<ApiKeyRepository.StoredHash> find(String value) {
         return PlaintextApiKey.parse(value.strip())
-                .flatMap(key ->
-                        keys.findHash(key.id()).filter(stored -> MessageDigest.isEqual(stored.hash(), key.hash())));
+                .filter(key -> issuer.isIssued(key.id()))
+                .flatMap(key -> findHash(key.id()).filter(stored -> MessageDigest.isEqual(stored.hash(), key.hash())));
     }
 
-    private void revoke(ApiRequest request, ApiKeyRepository.StoredHash key) {
+    private Optional<ApiKeyRepository.StoredHash> findHash(String id) {
+        Optional<ApiKeyRepository.StoredHash> before = cachedHashes.get(id);
+        if (before != null) return before;
+        if (cachedHashes.size() > MAX_CACHED) cachedHashes.clear();
+        Optional<ApiKeyRepository.StoredHash> stored = keys.findHash(id);
+        cachedHashes.put(id, stored);
+        return stored;
+    }
+
+    /** Returns whether the key was still valid. From now on, its value is a wrong one, which costs no transaction. */
+    private boolean revoke(ApiRequest request, ApiKeyRepository.StoredHash key) {
         byte[] detail = Json.bytes(JsonNodeFactory.instance.objectNode().put("address", request.remoteAddress()));
         AuditRepository.Change entry = new AuditRepository.Change(
                 "key " + key.id(),
@@ -59,10 +80,12 @@ public final class LeakedKeys {
                 "key/" + key.id(),
                 new String(detail, StandardCharsets.UTF_8),
                 request.requestId());
-        transactions.runInProject(key.project(), session -> {
+        boolean valid = transactions.runInProject(key.project(), session -> {
             boolean revoked = keys.revoke(session, key.project(), key.id());
             if (revoked) audit.write(session, key.project(), entry);
             return revoked;
         });
+        cachedHashes.put(key.id(), Optional.empty());
+        return valid;
     }
 }

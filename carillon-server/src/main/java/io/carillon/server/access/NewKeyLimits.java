@@ -26,9 +26,11 @@ public record NewKeyLimits(Optional<Duration> longestLifetime) {
             Optional<Instant> expiresAt,
             Optional<List<String>> addresses,
             Optional<List<String>> queues,
-            Optional<List<String>> handlers) {
+            Optional<List<String>> handlers,
+            Optional<List<String>> endpoints) {
         public static Requested nothing() {
-            return new Requested(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+            return new Requested(
+                    Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
         }
     }
 
@@ -38,18 +40,13 @@ public record NewKeyLimits(Optional<Duration> longestLifetime) {
                 expiry(requested.expiresAt(), caller.limits().expiresAt(), now),
                 addresses(requested.addresses(), caller.limits().addresses()),
                 patterns("queues", requested.queues()),
-                patterns("handlers", requested.handlers()));
+                patterns("handlers", requested.handlers()),
+                patterns("endpoints", requested.endpoints()));
     }
 
-    /**
-     * Returns the limits of a key that replaces another one: those of the old key.
-     *
-     * @param kept the limits of the old key
-     * @param own whether the caller replaces its own key. That may be its last one, so it may try again during the
-     *     overlap, although the old key then ends before the new one.
-     */
-    public KeyLimits ofRotated(KeyLimits kept, Caller caller, boolean own, Instant now) {
-        if (!own && !isWithin(kept, caller.limits()))
+    /** Returns the limits of a key that replaces another one: those of the old key. */
+    public KeyLimits ofRotated(KeyLimits kept, Caller caller, Instant now) {
+        if (!isWithin(kept, caller.limits()))
             throw Problem.of(
                     403,
                     "forbidden",

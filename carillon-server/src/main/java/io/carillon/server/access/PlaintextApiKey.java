@@ -16,16 +16,11 @@ import java.util.zip.CRC32;
  */
 public record PlaintextApiKey(String id, String secret) {
     private static final String ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    private static final int ID_LENGTH = 12;
-    private static final int SECRET_LENGTH = 32;
+    static final int ID_LENGTH = 12;
+    static final int SECRET_LENGTH = 32;
     private static final int CHECKSUM_LENGTH = 6;
     private static final Pattern FORMAT = Pattern.compile("crl_([0-9A-Za-z]{12})_([0-9A-Za-z]{32})_([0-9A-Za-z]{6})");
     private static final SecureRandom RANDOM = new SecureRandom();
-
-    /** Generates a random key. */
-    public static PlaintextApiKey generate() {
-        return new PlaintextApiKey(random(ID_LENGTH), random(SECRET_LENGTH));
-    }
 
     /** Parses a key; empty if the text is not a key or its checksum is wrong. */
     public static Optional<PlaintextApiKey> parse(String text) {
@@ -57,16 +52,21 @@ public record PlaintextApiKey(String id, String secret) {
     private String checksum() {
         CRC32 crc = new CRC32();
         crc.update(("crl_" + id + "_" + secret).getBytes(StandardCharsets.US_ASCII));
-        char[] text = new char[CHECKSUM_LENGTH];
-        long rest = crc.getValue();
-        for (int i = CHECKSUM_LENGTH - 1; i >= 0; i--) {
+        return inAlphabet(crc.getValue(), CHECKSUM_LENGTH);
+    }
+
+    /** Returns the last digits of a number that is not negative, written with the characters of keys. */
+    static String inAlphabet(long number, int length) {
+        char[] text = new char[length];
+        long rest = number;
+        for (int i = length - 1; i >= 0; i--) {
             text[i] = ALPHABET.charAt((int) (rest % ALPHABET.length()));
             rest /= ALPHABET.length();
         }
         return new String(text);
     }
 
-    private static String random(int length) {
+    static String random(int length) {
         StringBuilder text = new StringBuilder(length);
         for (int i = 0; i < length; i++) text.append(ALPHABET.charAt(RANDOM.nextInt(ALPHABET.length())));
         return text.toString();

@@ -19,19 +19,23 @@ final class RateLimiter {
             this.refilledNanos = at;
         }
 
-        synchronized OptionalLong tryAcquire(double perSecond, double capacity, long now) {
-            OptionalLong wait = waitingTime(perSecond, capacity, now);
-            if (wait.isEmpty()) available -= 1;
-            return wait;
+        synchronized double available() {
+            return available;
         }
 
-        synchronized OptionalLong waitingTime(double perSecond, double capacity, long now) {
+        synchronized OptionalLong tryAcquire(double perSecond, double capacity, long now) {
             available = Math.min(capacity, available + (now - refilledNanos) / 1e9 * perSecond);
             refilledNanos = now;
-            return available >= 1
-                    ? OptionalLong.empty()
-                    : OptionalLong.of((long) Math.ceil((1 - available) / perSecond));
+            if (available < 1) return OptionalLong.of((long) Math.ceil((1 - available) / perSecond));
+            available -= 1;
+            return OptionalLong.empty();
         }
+    }
+
+    /** Returns the number of tokens that the last call left; 0 if there was none. */
+    double available(String name) {
+        Bucket bucket = buckets.get(name);
+        return bucket == null ? 0 : bucket.available();
     }
 
     /** Takes one token. Returns empty on success, otherwise the seconds to wait. */
@@ -40,13 +44,5 @@ final class RateLimiter {
         double most = Math.max(1, burst);
         long now = System.nanoTime();
         return buckets.computeIfAbsent(name, n -> new Bucket(most, now)).tryAcquire(perSecond, most, now);
-    }
-
-    /** Returns the seconds until there is a token, without taking it; empty if there is one. */
-    OptionalLong waitingTime(String name, double perSecond, double burst) {
-        Bucket bucket = buckets.get(name);
-        return bucket == null
-                ? OptionalLong.empty()
-                : bucket.waitingTime(perSecond, Math.max(1, burst), System.nanoTime());
     }
 }

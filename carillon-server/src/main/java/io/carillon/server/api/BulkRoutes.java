@@ -85,7 +85,8 @@ final class BulkRoutes {
                             transaction.session(), transaction.project().name(), bulkActionRequest, cursor);
                     transaction.addAuditDetail("bulk", PublicId.format(BulkWorker.PREFIX, id));
                     transaction.addAuditDetail("filter", filter.toString());
-                    return ApiResponse.json(202, toJson(requireAction(transaction, request, id)));
+                    return ApiResponse.json(202, toJson(requireAction(transaction, request, id)))
+                            .withLocation("/v1/bulk-actions/" + PublicId.format(BulkWorker.PREFIX, id));
                 });
         worker.wake();
         return response;

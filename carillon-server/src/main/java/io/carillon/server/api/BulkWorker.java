@@ -37,14 +37,18 @@ public final class BulkWorker {
     /** The maximum delay before another node continues the actions of a dead node. */
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(5);
 
+    private static final Duration LONGEST_REST = Duration.ofSeconds(1);
+
     private final ServerContext context;
     private final BulkRepository actions;
+    private final QuotaCheck quotaCheck;
     private final Semaphore wakeups = new Semaphore(0);
     /** Actions that cannot continue now, with the time of {@link System#nanoTime} when they are tried again. */
     private final Map<UUID, Long> postponedUntil = new HashMap<>();
 
-    public BulkWorker(ServerContext context) {
+    public BulkWorker(ServerContext context, QuotaCheck quotaCheck) {
         this.context = context;
+        this.quotaCheck = quotaCheck;
         this.actions = context.repositories().bulk();
     }
 
@@ -57,10 +61,23 @@ public final class BulkWorker {
     public void runOnce() throws InterruptedException {
         if (wakeups.tryAcquire(POLL_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) wakeups.drainPermits();
         try {
-            while (runChunks()) if (Thread.interrupted()) throw new InterruptedException("closing");
+            boolean more = true;
+            while (more) {
+                long began = System.nanoTime();
+                more = runChunks();
+                if (Thread.interrupted()) throw new InterruptedException("closing");
+                if (more) rest(System.nanoTime() - began);
+            }
         } catch (RuntimeException failure) {
             log.warn("bulk actions failed; will retry", failure);
         }
+    }
+
+    /**
+     * Leaves the database to other work for as long as the chunks took: bulk actions may follow each other endlessly.
+     */
+    private static void rest(long nanos) throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(Math.min(nanos, LONGEST_REST.toNanos()));
     }
 
     /** Executes one chunk for each project. Returns false if this node has nothing more to do now. */
@@ -82,7 +99,7 @@ public final class BulkWorker {
                 return bulkActionRecord != null && applyChunk(session, bulkActionKey, bulkActionRecord, hints::add);
             });
             hints.forEach(Runnable::run);
-            // Another node works on it, or other transactions lock the runs that are left.
+            // Another node works on it, other transactions lock the runs that are left, or the quota is used up.
             if (!worked) postpone(bulkActionKey);
             return worked;
         } catch (RuntimeException failure) {
@@ -108,16 +125,22 @@ public final class BulkWorker {
         postponedUntil.put(bulkActionKey.id(), System.nanoTime() + POLL_INTERVAL.toNanos());
     }
 
-    /** Returns false if other transactions lock all runs that are left. */
+    /**
+     * Returns false if other transactions lock all runs that are left, or if the project has as many runs as it may
+     * have: a redrive waits until some of them have ended. It may exceed the quota by one chunk.
+     */
     private boolean applyChunk(
             Session session, BulkActionKey bulkActionKey, BulkActionRecord action, Consumer<Runnable> hints)
             throws SQLException {
+        boolean addsRuns = action.request().operation() instanceof BulkActions.Action.Redrive;
+        if (addsRuns && !quotaCheck.tryAddRuns(session, bulkActionKey.project(), 1)) return false;
         BulkActions.Chunk chunk = context.carillon()
                 .project(bulkActionKey.project())
                 .in(session.connection(), hints)
                 .runs()
                 .bulk(action.request().filter())
                 .applyChunk(action.request().operation(), action.cursor());
+        if (addsRuns) quotaCheck.addRuns(bulkActionKey.project(), chunk.done() - 1);
         long done = actions.advance(session, bulkActionKey, chunk.done(), chunk.next());
         if (chunk.finished()) end(session, bulkActionKey, action, new BulkRepository.Progress(State.DONE, null, done));
         return !chunk.blocked();

@@ -1,11 +1,14 @@
 package io.carillon.server.api;
 
 import io.carillon.CarillonException;
+import io.carillon.QueueInfo;
 import io.carillon.QueueLimits;
+import io.carillon.internal.postgres.reads.QueueReads;
 import io.carillon.server.endpoint.EndpointInput;
 import io.carillon.server.endpoint.EndpointJson;
 import io.carillon.server.endpoint.EndpointSecrets;
 import io.carillon.server.endpoint.EndpointUse;
+import io.carillon.server.endpoint.SigningAlgorithm;
 import io.carillon.server.hooks.EndpointStore;
 import io.carillon.server.hooks.SecretResealer;
 import io.carillon.server.http.ApiRequest;
@@ -16,6 +19,7 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
+import io.carillon.server.request.IdempotentRequest;
 import io.carillon.server.store.EndpointRepository;
 import io.carillon.server.store.StoredEndpoint;
 import io.carillon.spi.Secret;
@@ -36,10 +40,12 @@ final class EndpointRoutes {
     private final EndpointStore store;
     private final EndpointRepository endpoints;
     private final EndpointSecrets secrets;
+    private final QuotaCheck quotaCheck;
 
-    EndpointRoutes(RequestExecutor executor) {
+    EndpointRoutes(RequestExecutor executor, QuotaCheck quotaCheck) {
         this.executor = executor;
-        this.store = executor.context().webhooks().endpointStore();
+        this.quotaCheck = quotaCheck;
+        this.store = executor.context().requireWebhooks().endpointStore();
         this.endpoints = store.endpoints();
         this.secrets = new EndpointSecrets(store);
     }
@@ -59,28 +65,54 @@ final class EndpointRoutes {
     private ApiResponse list(ApiRequest request) {
         int limit = request.limit();
         String after = executor.cursor(request).orElse("");
-        List<StoredEndpoint> found = executor.read(
-                request,
-                transaction -> endpoints.list(
-                        transaction.session(), transaction.project().name(), after, limit + 1));
-        return executor.page(
-                request, found, limit, endpoint -> EndpointJson.toJson(endpoint, Map.of()), StoredEndpoint::name);
+        return executor.read(request, transaction -> {
+            List<StoredEndpoint> found =
+                    endpoints.list(transaction.session(), transaction.project().name(), after, limit + 1);
+            Map<String, QueueInfo.Pause> pauses = pauses(transaction, found);
+            return executor.page(
+                    request,
+                    found,
+                    limit,
+                    endpoint -> request.caller().limits().allowsEndpoint(endpoint.name()),
+                    endpoint -> EndpointJson.toJson(endpoint, Map.of(), pauses.get(Endpoint.queueOf(endpoint.name()))),
+                    StoredEndpoint::name);
+        });
+    }
+
+    private static Map<String, QueueInfo.Pause> pauses(
+            RequestExecutor.RequestTransaction transaction, List<StoredEndpoint> endpoints) throws SQLException {
+        return QueueReads.pauses(
+                transaction.session(),
+                transaction.project().name(),
+                endpoints.stream()
+                        .map(endpoint -> Endpoint.queueOf(endpoint.name()))
+                        .toList());
     }
 
     private ApiResponse get(ApiRequest request) {
-        StoredEndpoint found = executor.read(request, transaction -> requireEndpoint(transaction, name(request)));
-        return toResponse(200, found, Map.of());
+        return executor.read(request, transaction -> toResponse(200, transaction, name(request), Map.of()));
     }
 
-    private static ApiResponse toResponse(int status, StoredEndpoint endpoint, Map<String, Secret> generated) {
-        return ApiResponse.json(status, EndpointJson.toJson(endpoint, generated))
+    /** Returns the endpoint as it is now, with the generated secrets. */
+    private ApiResponse toResponse(
+            int status, RequestExecutor.RequestTransaction transaction, String name, Map<String, Secret> generated)
+            throws SQLException {
+        StoredEndpoint endpoint = requireEndpoint(transaction, name);
+        QueueInfo.Pause pause = pauses(transaction, List.of(endpoint)).get(Endpoint.queueOf(name));
+        ApiResponse response = ApiResponse.json(status, EndpointJson.toJson(endpoint, generated, pause))
                 .withVersion(endpoint.version());
+        return status == 201 ? response.withLocation("/v1/endpoints/" + endpoint.name()) : response;
     }
 
-    /** Returns the name in the path. A value that is not a valid name is answered with 404. */
+    /**
+     * Returns the name in the path. A value that is not a valid name is answered with 404, and so is an endpoint that a
+     * restricted key does not see.
+     */
     private static String name(ApiRequest request) {
+        String name = request.pathValue("name");
+        if (!request.caller().limits().allowsEndpoint(name)) throw Problem.notFound("endpoint");
         try {
-            return Endpoint.checkName(request.pathValue("name"));
+            return Endpoint.checkName(name);
         } catch (CarillonException invalid) {
             throw Problem.notFound("endpoint");
         }
@@ -103,26 +135,31 @@ final class EndpointRoutes {
     }
 
     private ApiResponse create(ApiRequest request) {
-        RequestExecutor.refuseIdempotencyKey(request);
+        IdempotentRequest.refuseKey(request);
         JsonFields body = request.fields();
         String given = body.required("name", body.text("name"));
         String name = body.convert("name", () -> Endpoint.checkName(given));
+        request.caller().limits().requireEndpoint(name);
         EndpointInput input = EndpointInput.read(body);
         List<EndpointInput.SecretInput> wanted = input.secrets().orElse(List.of());
         if (!wanted.isEmpty()) secrets.requireMasterKey();
         String actor = request.caller().actor();
         return executor.change(request, "endpoint.make", "endpoint/" + name, transaction -> {
-            if (!endpoints.insert(transaction.session(), transaction.project().name(), name, input.request(), actor))
+            if (!endpoints.insert(
+                    transaction.session(), transaction.project().name(), name, input.request(), input.retry(), actor))
                 throw Problem.of(
                         409,
                         "endpoint-exists",
                         "An endpoint of this name already exists. Update it or use another name.");
+            quotaCheck.checkEndpoints(transaction, endpoints);
             StoredEndpoint created = requireEndpoint(transaction, name);
             transaction.addAuditDetail("origin", created.origin());
             auditSecrets(transaction, wanted);
             Map<String, Secret> generated = secrets.replace(transaction.session(), created, wanted, false, actor);
             setLimits(transaction, name, input.limits());
-            return toResponse(201, requireEndpoint(transaction, name), generated);
+            if (EndpointUse.resumeEmptyQueue(transaction.session(), transaction.project(), name))
+                transaction.addAuditDetail("resumedQueue", Endpoint.queueOf(name));
+            return toResponse(201, transaction, name, generated);
         });
     }
 
@@ -134,18 +171,21 @@ final class EndpointRoutes {
     }
 
     private static void setLimits(
-            RequestExecutor.RequestTransaction transaction, String name, Optional<QueueLimits> limits) {
-        limits.ifPresent(wanted -> transaction.project().queues().limit(Endpoint.queueOf(name), wanted));
+            RequestExecutor.RequestTransaction transaction, String name, Optional<QueueLimits> limits)
+            throws SQLException {
+        if (limits.isEmpty()) return;
+        transaction.project().queues().limit(Endpoint.queueOf(name), limits.get());
+        QuotaCheck.checkQueueSettings(transaction);
     }
 
     /** Replaces the settings of an endpoint. Its secrets stay unless the request has the field secrets. */
     private ApiResponse update(ApiRequest request) {
-        RequestExecutor.refuseIdempotencyKey(request);
+        IdempotentRequest.refuseKey(request);
         EndpointInput input = EndpointInput.read(request.fields());
         if (!input.secrets().orElse(List.of()).isEmpty()) secrets.requireMasterKey();
         return executor.change(request, "endpoint.update", "endpoint/" + name(request), transaction -> {
             StoredEndpoint before = requireForUpdate(transaction, request);
-            endpoints.update(transaction.session(), before.project(), before.name(), input.request());
+            endpoints.update(transaction.session(), before.project(), before.name(), input.request(), input.retry());
             StoredEndpoint changed = requireEndpoint(transaction, before.name());
             boolean moved = !changed.origin().equals(before.origin());
             if (moved) secrets.requireAllAgain(before, changed.origin(), input.secrets());
@@ -158,7 +198,7 @@ final class EndpointRoutes {
                 generated = secrets.replace(transaction.session(), changed, wanted, moved, actor);
             }
             setLimits(transaction, before.name(), input.limits());
-            return toResponse(200, requireEndpoint(transaction, before.name()), generated);
+            return toResponse(200, transaction, before.name(), generated);
         });
     }
 
@@ -167,11 +207,12 @@ final class EndpointRoutes {
      * within it.
      */
     private ApiResponse rotate(ApiRequest request) {
-        RequestExecutor.refuseIdempotencyKey(request);
+        IdempotentRequest.refuseKey(request);
         JsonFields body = request.optionalFields();
         Duration overlap = body.duration("overlap").orElse(Duration.ofHours(24));
         Optional<String> wanted = body.text("secret");
         Optional<String> value = body.text("value");
+        Optional<SigningAlgorithm> algorithm = body.enumValue("algorithm", SigningAlgorithm.class);
         body.refuseUnknown();
         if (overlap.isNegative() || overlap.compareTo(LONGEST_OVERLAP) > 0)
             throw Problem.invalid("/overlap", "This must be between 0 and 30 days.");
@@ -182,23 +223,26 @@ final class EndpointRoutes {
             if (value.isEmpty() && !old.signs())
                 throw Problem.invalid("/value", "This secret is the value of a header. Send the new value.");
             Optional<Secret> given = EndpointInput.value(body, old.signs());
-            Secret fresh = given.orElseGet(EndpointSecrets::generate);
+            algorithm.ifPresent(wantedOne -> EndpointInput.checkAlgorithm(body, wantedOne, old.signs(), given));
+            Secret fresh = given.orElseGet(
+                    () -> algorithm.orElseGet(() -> SigningAlgorithm.of(old)).generate());
             store.secrets()
                     .rotate(
                             transaction.session(),
                             endpoint.project(),
                             endpoint.name(),
                             secrets.seal(
-                                    endpoint, new EndpointInput.SecretInput(old.name(), old.header(), given), fresh),
+                                    endpoint,
+                                    new EndpointInput.SecretInput(old.name(), old.header(), given, algorithm),
+                                    fresh),
                             overlap.toMillis() / 1000.0);
             // Raises the version.
-            endpoints.update(transaction.session(), endpoint.project(), endpoint.name(), endpoint.request());
+            endpoints.update(
+                    transaction.session(), endpoint.project(), endpoint.name(), endpoint.request(), endpoint.retry());
             transaction.addAuditDetail("secret", old.name());
             transaction.addAuditDetail("overlap", overlap.toString());
             return toResponse(
-                    201,
-                    requireEndpoint(transaction, endpoint.name()),
-                    given.isPresent() ? Map.of() : Map.of(old.name(), fresh));
+                    201, transaction, endpoint.name(), given.isPresent() ? Map.of() : Map.of(old.name(), fresh));
         });
     }
 
@@ -229,9 +273,14 @@ final class EndpointRoutes {
             EntityTags.check(request, Optional.of(endpoint.version()));
             EndpointUse use = EndpointUse.of(transaction.session(), endpoint.project(), endpoint.name());
             if (!force) use.requireNone();
-            else use.pause(transaction.project(), request.caller().actor());
+            else {
+                use.pause(transaction.project(), request.caller().actor());
+                QuotaCheck.checkQueueSettings(transaction);
+            }
             transaction.addAuditDetail(
                     "pausedSchedules", Integer.toString(use.schedules().size()));
+            transaction.addAuditDetail(
+                    "pausedSubscriptions", Integer.toString(use.subscriptions().size()));
             transaction.addAuditDetail("pausedRuns", Long.toString(use.runs()));
             endpoints.delete(transaction.session(), endpoint.project(), endpoint.name());
             return ApiResponse.noContent();
@@ -239,7 +288,7 @@ final class EndpointRoutes {
     }
 
     /**
-     * Encrypts the secrets of up to 10,000 endpoints again with the current master key. The caller repeats the request
+     * Encrypts up to 10,000 secrets of endpoints again with the current master key. The caller repeats the request
      * with {@code next} until the response has none.
      */
     private ApiResponse reEncrypt(ApiRequest request) {

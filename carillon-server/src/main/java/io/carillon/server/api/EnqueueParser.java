@@ -2,6 +2,9 @@ package io.carillon.server.api;
 
 import io.carillon.run.Enqueue;
 import io.carillon.run.Priority;
+import io.carillon.run.Retry;
+import io.carillon.run.Run;
+import io.carillon.server.endpoint.RetryJson;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
 import java.time.Duration;
@@ -22,7 +25,15 @@ final class EnqueueParser {
         options = with(body, "fifoKey", options, Enqueue::fifoKey);
         int most = body.integer("concurrency").orElse(1);
         options = with(body, "concurrencyKey", options, (before, key) -> before.concurrencyKey(key, most));
-        return rate(body, options);
+        return policy(body, rate(body, options));
+    }
+
+    private static Enqueue policy(JsonFields body, Enqueue before) {
+        Run.Policy policy = RetryJson.readPolicy(body);
+        Retry retry = policy.retry();
+        Duration timeout = policy.timeout();
+        Enqueue options = retry == null ? before : before.retry(retry);
+        return timeout == null ? options : options.timeout(timeout);
     }
 
     private static Enqueue due(JsonFields body) {

@@ -1,6 +1,9 @@
 package io.carillon.server.api;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.QueueInfo;
+import io.carillon.internal.value.Names;
 import io.carillon.internal.value.PublicId;
 import io.carillon.internal.value.Years;
 import io.carillon.run.AttemptRecord;
@@ -9,6 +12,7 @@ import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
+import io.carillon.run.Target;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
@@ -17,10 +21,14 @@ import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.SearchBudget;
 import io.carillon.schedule.When;
+import io.carillon.server.endpoint.EndpointJson;
+import io.carillon.server.endpoint.RetryJson;
 import io.carillon.server.endpoint.WebhookTargetJson;
+import io.carillon.server.event.EventTarget;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
+import io.carillon.server.redaction.PayloadRedaction;
 import io.carillon.server.store.ApiKey;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.WebhookTarget;
@@ -30,15 +38,40 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** Converts values to the JSON of responses. */
 final class JsonResponses {
     private static final int NEXT_RUNS = 5;
+    /** About the memory of an entry of a ledger or preview until it was sent. */
+    static final long BYTES_OF_ENTRY = 512;
 
     private JsonResponses() {}
 
-    /** Converts a schedule; {@code now} is the database time, from which its next runs are computed. */
+    /**
+     * Converts a schedule; {@code now} is the database time, from which its next runs are computed.
+     *
+     * @throws CarillonException with {@link ErrorCode#SEARCH_TOO_LONG} if the budget is used up
+     */
     static JsonObject schedule(Schedule schedule, Instant now, SearchBudget budget) {
+        return schedule(schedule, nextRuns(schedule, now, budget));
+    }
+
+    /**
+     * Like {@link #schedule(Schedule, Instant, SearchBudget)}, but leaves out the next runs if the budget is used up: a
+     * schedule can be changed and read although the search for its next runs takes too long.
+     */
+    static JsonObject singleSchedule(Schedule schedule, Instant now, SearchBudget budget) {
+        List<String> nextRuns = null;
+        try {
+            nextRuns = nextRuns(schedule, now, budget);
+        } catch (CarillonException tooLong) {
+            if (tooLong.code() != ErrorCode.SEARCH_TOO_LONG) throw tooLong;
+        }
+        return schedule(schedule, nextRuns);
+    }
+
+    private static JsonObject schedule(Schedule schedule, @Nullable List<String> nextRuns) {
         ScheduleDefinition scheduleDefinition = schedule.definition();
         ScheduleDefinition.RunTemplate runTemplate = scheduleDefinition.template();
         SchedulePolicies schedulePolicies = scheduleDefinition.policies();
@@ -50,6 +83,9 @@ final class JsonResponses {
                 WebhookTargetJson.isWebhook(runTemplate.targetKind(), runTemplate.targetName())
                         ? WebhookTargetJson.fromPayload(payload.bytes())
                         : Optional.empty();
+        Optional<EventTarget> event = EventTarget.isEvent(runTemplate.targetKind(), runTemplate.targetName())
+                ? EventTarget.fromPayload(payload.bytes())
+                : Optional.empty();
         JsonObject jsonObject = new JsonObject()
                 .put("name", schedule.name())
                 .put("id", schedule.id().toString())
@@ -60,10 +96,17 @@ final class JsonResponses {
                 .put(
                         "target",
                         webhook.map(WebhookTargetJson::toJson)
+                                .or(() -> event.map(EventTarget::toJson))
                                 .orElseGet(() -> target(runTemplate.targetKind(), runTemplate.targetName())))
-                .put("payload", webhook.isPresent() ? null : payload(payload))
+                .put(
+                        "payload",
+                        webhook.isPresent()
+                                ? null
+                                : payload(event.map(EventTarget::dataPayload).orElse(payload)))
                 .put("queue", runTemplate.queue())
-                .put("priority", JsonFields.enumText(Priority.of(runTemplate.priority())));
+                .put("priority", JsonFields.enumText(Priority.of(runTemplate.priority())))
+                .put("retry", RetryJson.toJson(runTemplate.policy().retry()))
+                .put("timeout", runTemplate.policy().timeout());
         return jsonObject
                 .put(
                         "missed",
@@ -82,9 +125,10 @@ final class JsonResponses {
                 .put("pauseAfter", schedulePolicies.pauseAfter())
                 .put("ticks", schedule.planningState().ticks())
                 .put("plannedUntil", schedule.planningState().cursor())
-                .put("nextAfterPlanned", next.equals(Instant.MAX) ? null : next)
-                .put("nextRuns", pause == null ? nextInstants(schedule, now, budget) : List.of())
+                .put("nextAfterPlanned", next.equals(Instant.MAX) || pause != null ? null : next)
+                .put("nextRuns", nextRuns)
                 .put("lastRun", lastRun(schedule.metadata().lastRun()))
+                .put("owner", schedule.definition().owner().text())
                 .put("createdAt", schedule.metadata().createdAt())
                 .put("updatedAt", schedule.metadata().updatedAt())
                 .put("paused", pause == null ? null : pause(pause));
@@ -111,7 +155,8 @@ final class JsonResponses {
                 .put("endedAt", last.endedAt());
     }
 
-    private static List<String> nextInstants(Schedule schedule, Instant now, SearchBudget budget) {
+    private static List<String> nextRuns(Schedule schedule, Instant now, SearchBudget budget) {
+        if (schedule.pause() != null) return List.of();
         When when = schedule.definition().when();
         return when.preview(now, Years.LATEST, NEXT_RUNS, budget).entries().stream()
                 .filter(Preview.Entry::willRun)
@@ -201,6 +246,22 @@ final class JsonResponses {
         return new JsonObject().put(kind, name);
     }
 
+    /**
+     * Returns the target without reading the payload, which contains that of a webhook: the endpoint to which the queue
+     * belongs, or the URL that was called.
+     */
+    private static JsonObject target(Run run) {
+        Target target = run.target();
+        if (!WebhookTargetJson.isWebhook(target)) return target(target.kind(), target.name());
+        String queue = run.queue();
+        if (queue.startsWith(Names.ENDPOINT_QUEUE_PREFIX))
+            return new JsonObject().put("endpoint", queue.substring(Names.ENDPOINT_QUEUE_PREFIX.length()));
+        return Delivery.parse(run.details().delivery())
+                .map(Delivery::url)
+                .map(url -> new JsonObject().put("url", url))
+                .orElseGet(() -> target(target.kind(), target.name()));
+    }
+
     /** Converts a JSON payload to JSON; for any other codec, shows only the codec and the size. */
     static @Nullable Object payload(@Nullable Payload payload) {
         if (payload == null) return null;
@@ -209,23 +270,31 @@ final class JsonResponses {
         return new JsonObject().put("codec", payload.codec()).put("bytes", payload.bytes().length);
     }
 
+    /** Returns the payload without secrets; for another codec than JSON, the codec and the size. */
+    static @Nullable Object redactedPayload(Payload payload) {
+        Object json = payload(payload);
+        return json instanceof JsonNode node && payload.codec().equals("json") ? PayloadRedaction.redacted(node) : json;
+    }
+
     static JsonObject run(Run run) {
         Run.Instants instants = run.instants();
         Run.Details details = run.details();
-        JsonObject delivery = delivery(details.delivery(), details.log());
-        boolean logged = delivery != null && details.delivery() == null;
         return new JsonObject()
                 .put("id", run.id().toString())
                 .put("state", run.state().text())
                 .put("queue", run.queue())
                 .put("priority", JsonFields.enumText(run.priority()))
                 .put("origin", run.origin().text())
-                .put("target", target(run.target().kind(), run.target().name()))
+                .put("target", target(run))
+                .put("retry", RetryJson.toJson(details.policy().retry()))
+                .put("timeout", details.policy().timeout())
                 .put("attempt", run.attempt())
                 .put("failures", run.failures())
+                .put("lastError", details.lastError())
                 .put("crashes", run.crashes())
                 .put("createdAt", instants.createdAt())
                 .put("dueAt", instants.dueAt())
+                .put("readyAt", instants.readyAt())
                 .put("plannedAt", instants.plannedAt())
                 .put("startedAt", instants.startedAt())
                 .put("endedAt", instants.endedAt())
@@ -238,8 +307,8 @@ final class JsonResponses {
                 .put("parked", details.parked())
                 .put("reason", details.reason())
                 .put("result", payload(details.result()))
-                .put("log", logged ? null : details.log())
-                .put("delivery", delivery)
+                .put("log", details.log())
+                .put("delivery", delivery(details.delivery()))
                 .put(
                         "progress",
                         details.progress() == null
@@ -252,23 +321,18 @@ final class JsonResponses {
     static JsonObject attempt(AttemptRecord attempt) {
         return new JsonObject()
                 .put("attempt", attempt.attempt())
-                .put("node", PublicId.format("nod", attempt.node()))
+                .put("node", PublicId.ofNode(attempt.node()))
                 .put("startedAt", attempt.startedAt())
                 .put("endedAt", attempt.endedAt())
                 .put("outcome", attempt.outcome())
                 .put("error", attempt.error())
                 .put("retryDelay", attempt.retryDelay())
-                .put("delivery", delivery(attempt.delivery(), attempt.log()));
+                .put("delivery", delivery(attempt.delivery()));
     }
 
-    /**
-     * Returns the delivery of a run or attempt; null if there is none. Earlier versions stored deliveries in the log.
-     */
-    private static @Nullable JsonObject delivery(@Nullable String kept, @Nullable String log) {
-        return Delivery.parse(kept)
-                .or(() -> Delivery.parse(log))
-                .map(JsonResponses::delivery)
-                .orElse(null);
+    /** Returns the delivery of a run or attempt; null if there is none. */
+    private static @Nullable JsonObject delivery(@Nullable String recorded) {
+        return Delivery.parse(recorded).map(JsonResponses::delivery).orElse(null);
     }
 
     /** Converts a delivery with the kept part of the response. */
@@ -293,6 +357,7 @@ final class JsonResponses {
                 .put("reason", entry.reason())
                 .put("run", entry.run() == null ? null : entry.run().toString())
                 .put("startedAt", entry.startedAt())
+                .put("endedAt", entry.endedAt())
                 .put("late", entry.lateness().orElse(null));
     }
 
@@ -303,6 +368,8 @@ final class JsonResponses {
                 .put("name", queue.name())
                 .put("waiting", queue.waiting())
                 .put("running", queue.running())
+                .put("waitingSince", queue.waitingSince())
+                .put("more", !queue.complete())
                 .put("maxRunning", queue.limits().maxRunning())
                 .put("perSecond", queue.limits().perSecond())
                 .put("weight", queue.weight())
@@ -311,14 +378,7 @@ final class JsonResponses {
                         breaker == null
                                 ? null
                                 : new JsonObject().put("state", breaker.state()).put("until", breaker.until()))
-                .put(
-                        "paused",
-                        pause == null
-                                ? null
-                                : new JsonObject()
-                                        .put("at", pause.at())
-                                        .put("by", pause.by())
-                                        .put("reason", pause.reason()));
+                .put("paused", EndpointJson.paused(pause));
     }
 
     static JsonObject key(ApiKey key) {
@@ -333,6 +393,7 @@ final class JsonResponses {
                 .put("addresses", key.limits().addresses())
                 .put("queues", key.limits().queues())
                 .put("handlers", key.limits().handlers())
+                .put("endpoints", key.limits().endpoints())
                 .put("revokedAt", key.revokedAt())
                 .put("usedAt", key.usedAt());
     }

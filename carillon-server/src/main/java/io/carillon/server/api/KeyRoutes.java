@@ -6,6 +6,7 @@ import io.carillon.server.access.NewKeyLimits;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.Caller;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
@@ -13,14 +14,21 @@ import io.carillon.server.http.KeyLimits;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
+import io.carillon.server.request.IdempotentRequest;
 import io.carillon.server.store.ApiKey;
 import io.carillon.server.store.ApiKeyRepository;
 import io.carillon.server.store.AuditRepository;
+import io.carillon.server.store.UserRepository;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** API keys of the caller's project, and its audit log. */
 final class KeyRoutes {
@@ -29,7 +37,6 @@ final class KeyRoutes {
 
     private final RequestExecutor executor;
     private final ApiKeyRepository keys;
-    private final AuditRepository audit;
     private final NewKeyLimits keyLimits;
     private final LeakedKeys leakedKeys;
 
@@ -38,7 +45,6 @@ final class KeyRoutes {
         this.keyLimits = keyLimits;
         this.leakedKeys = leakedKeys;
         this.keys = executor.context().repositories().keys();
-        this.audit = executor.context().repositories().audit();
     }
 
     List<Route> routes() {
@@ -49,8 +55,7 @@ final class KeyRoutes {
                 Route.get("/v1/keys/{id}", Permission.ADMIN, this::get),
                 Route.delete("/v1/keys/{id}", Permission.ADMIN, this::revoke),
                 Route.post("/v1/keys/{id}/rotate", Permission.ADMIN, this::rotate),
-                Route.get("/v1/audit", Permission.ADMIN, this::audit)
-                        .withQuery("limit", "cursor", "action", "actor", "object"));
+                audit(executor, Permission.ADMIN));
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -74,12 +79,16 @@ final class KeyRoutes {
     }
 
     private ApiResponse create(ApiRequest request) {
-        RequestExecutor.refuseIdempotencyKey(request);
+        IdempotentRequest.refuseKey(request);
         JsonFields body = request.fields();
         String name = body.required("name", body.text("name"));
         List<String> scopes = body.required("scopes", body.texts("scopes"));
         NewKeyLimits.Requested requested = new NewKeyLimits.Requested(
-                body.instant("expiresAt"), body.texts("addresses"), body.texts("queues"), body.texts("handlers"));
+                body.instant("expiresAt"),
+                body.texts("addresses"),
+                body.texts("queues"),
+                body.texts("handlers"),
+                body.texts("endpoints"));
         body.refuseUnknown();
         if (name.isEmpty() || name.length() > 100)
             throw Problem.invalid("/name", "This must have between 1 and 100 characters.");
@@ -87,10 +96,12 @@ final class KeyRoutes {
             throw Problem.invalid(
                     "/scopes", "This must contain at least one of " + new java.util.TreeSet<>(SCOPES) + ".");
         return executor.change(request, "key.make", "key/" + TextCleaner.clean(name, 100), transaction -> {
-            KeyLimits limits = keyLimits.ofNew(requested, request.caller(), executor.now());
+            KeyLimits limits =
+                    keyLimits.ofNew(requested, executor.currentCaller(request, transaction.session()), executor.now());
             if (limits.isRestricted() && scopes.contains("admin"))
                 throw Problem.invalid(
-                        "/scopes", "A key that is restricted to queues or handlers cannot have the scope admin.");
+                        "/scopes",
+                        "A key that is restricted to queues, handlers or endpoints cannot have the scope admin.");
             return createdResponse(transaction, request, name, scopes, limits);
         });
     }
@@ -103,22 +114,29 @@ final class KeyRoutes {
             List<String> scopes,
             KeyLimits limits)
             throws SQLException {
-        PlaintextApiKey fresh = PlaintextApiKey.generate();
+        PlaintextApiKey fresh = executor.context().keyIssuer().generate();
         transaction.addAuditDetail("key", fresh.id());
         transaction.addAuditDetail("scopes", String.join(" ", scopes));
         if (limits.expiresAt() != null)
             transaction.addAuditDetail("expiresAt", limits.expiresAt().toString());
-        if (!limits.addresses().isEmpty())
-            transaction.addAuditDetail("addresses", String.join(" ", limits.addresses()));
-        if (!limits.queues().isEmpty()) transaction.addAuditDetail("queues", String.join(" ", limits.queues()));
-        if (!limits.handlers().isEmpty()) transaction.addAuditDetail("handlers", String.join(" ", limits.handlers()));
+        addAuditDetail(transaction, "addresses", limits.addresses());
+        addAuditDetail(transaction, "queues", limits.queues());
+        addAuditDetail(transaction, "handlers", limits.handlers());
+        addAuditDetail(transaction, "endpoints", limits.endpoints());
         keys.insert(
                 transaction.session(),
                 transaction.project().name(),
                 new ApiKeyRepository.NewKey(
                         fresh.id(), fresh.hash(), name, scopes, request.caller().actor(), limits));
         return ApiResponse.json(
-                201, JsonResponses.key(requireKey(transaction, fresh.id())).put("key", fresh.text()));
+                        201,
+                        JsonResponses.key(requireKey(transaction, fresh.id())).put("key", fresh.text()))
+                .withLocation("/v1/keys/" + fresh.id());
+    }
+
+    private static void addAuditDetail(
+            RequestExecutor.RequestTransaction transaction, String list, List<String> values) {
+        if (!values.isEmpty()) transaction.addAuditDetail(list, String.join(" ", values));
     }
 
     private ApiResponse revoke(ApiRequest request) {
@@ -131,7 +149,7 @@ final class KeyRoutes {
 
     /** Creates a new key with the name, scopes and limits of the old one, which remains valid for the overlap. */
     private ApiResponse rotate(ApiRequest request) {
-        RequestExecutor.refuseIdempotencyKey(request);
+        IdempotentRequest.refuseKey(request);
         JsonFields body = request.optionalFields();
         Duration overlap = body.duration("overlap").orElse(Duration.ofHours(24));
         body.refuseUnknown();
@@ -139,40 +157,74 @@ final class KeyRoutes {
             throw Problem.invalid("/overlap", "This must be between 0 and 30 days.");
         return executor.change(request, "key.rotate", "key/" + request.pathValue("id"), transaction -> {
             ApiKey old = requireKey(transaction, request.pathValue("id"));
+            Caller caller = executor.currentCaller(request, transaction.session());
+            boolean own = caller.keyId().equals(Optional.of(old.id()));
             ApiKeyRepository.Expiry kept = keys.replaceAfter(
-                            transaction.session(), transaction.project().name(), old.id(), overlap.toMillis() / 1000.0)
-                    .orElseThrow(() -> Problem.of(
-                            409,
-                            "key-revoked",
-                            "This key was revoked or has expired and cannot be rotated. Create a new key with POST "
-                                    + "/v1/keys."));
-            boolean own = request.caller().actor().equals("key " + old.id());
-            KeyLimits limits =
-                    keyLimits.ofRotated(old.limits().withExpiry(kept.at()), request.caller(), own, executor.now());
+                            transaction.session(),
+                            transaction.project().name(),
+                            old.id(),
+                            overlap.toMillis() / 1000.0,
+                            !own)
+                    .orElseThrow(() -> own ? alreadyRotated() : ended());
+            KeyLimits limits = keyLimits.ofRotated(old.limits().withExpiry(kept.at()), caller, executor.now());
             return createdResponse(transaction, request, old.name(), old.scopes(), limits);
         });
     }
 
-    private ApiResponse audit(ApiRequest request) {
+    private static Problem ended() {
+        return Problem.of(
+                409,
+                "key-revoked",
+                "This key was revoked or has expired and cannot be rotated. Create a new key with POST /v1/keys.");
+    }
+
+    private static Problem alreadyRotated() {
+        return Problem.of(
+                409,
+                "key-rotated",
+                "Your key was already rotated and cannot replace itself again. Use the key that replaced it, or rotate"
+                        + " with another key that has the scope admin.");
+    }
+
+    /** Returns the route of the audit log, for callers with this permission. */
+    static Route audit(RequestExecutor executor, Permission permission) {
+        return Route.get("/v1/audit", permission, request -> audit(executor, request))
+                .withQuery("limit", "cursor", "action", "actor", "object");
+    }
+
+    private static ApiResponse audit(RequestExecutor executor, ApiRequest request) {
+        AuditRepository audit = executor.context().repositories().audit();
         int limit = request.limit();
         String before = executor.cursor(request).orElse("");
         AuditRepository.Filter filter = new AuditRepository.Filter(
                 request.query("action").orElse(null),
                 request.query("actor").orElse(null),
                 request.query("object").orElse(null));
-        List<AuditRepository.Entry> found = executor.read(
-                request,
-                transaction ->
-                        audit.list(transaction.session(), transaction.project().name(), before, filter, limit + 1));
-        return executor.page(request, found, limit, KeyRoutes::toJson, AuditRepository.Entry::id);
+        Map<UUID, UserRepository.StoredUser> users = new HashMap<>();
+        AuditRepository.Page found = executor.read(request, transaction -> {
+            AuditRepository.Page page =
+                    audit.page(transaction.session(), transaction.project().name(), before, filter, limit);
+            Set<UUID> actors = page.entries().stream()
+                    .flatMap(entry -> Caller.userOf(entry.change().actor()).stream())
+                    .collect(Collectors.toSet());
+            users.putAll(executor.context().repositories().users().getAll(transaction.session(), actors));
+            return page;
+        });
+        return executor.page(request, found.entries().stream().map(entry -> toJson(entry, users)), found.next());
     }
 
-    private static JsonObject toJson(AuditRepository.Entry entry) {
+    private static JsonObject toJson(AuditRepository.Entry entry, Map<UUID, UserRepository.StoredUser> users) {
         AuditRepository.Change change = entry.change();
         return new JsonObject()
                 .put("id", entry.id())
                 .put("at", entry.at())
                 .put("actor", change.actor())
+                .put(
+                        "actorName",
+                        Caller.userOf(change.actor())
+                                .map(users::get)
+                                .map(UserRepository.StoredUser::name)
+                                .orElse(null))
                 .put("action", change.action())
                 .put("object", change.object())
                 .put(

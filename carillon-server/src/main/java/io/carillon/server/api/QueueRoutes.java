@@ -4,8 +4,6 @@ import io.carillon.PauseOptions;
 import io.carillon.QueueInfo;
 import io.carillon.QueueLimits;
 import io.carillon.Queues;
-import io.carillon.run.RunFilter;
-import io.carillon.run.RunState;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.JsonFields;
@@ -16,8 +14,11 @@ import io.carillon.server.http.Route;
 import java.util.List;
 import java.util.Optional;
 
-/** Queues of the caller's project, and counts of its runs. */
+/** Queues of the caller's project. */
 final class QueueRoutes {
+    /** The number of queues that {@link Queues#list} returns at most. */
+    static final int MAX_QUEUES = 1_000;
+
     private final RequestExecutor executor;
 
     QueueRoutes(RequestExecutor executor) {
@@ -30,9 +31,9 @@ final class QueueRoutes {
                 Route.get("/v1/queues/{name}", Permission.READ, this::get),
                 Route.put("/v1/queues/{name}/limits", Permission.MANAGE, this::updateLimits),
                 Route.put("/v1/queues/{name}/weight", Permission.MANAGE, this::updateWeight),
+                Route.put("/v1/queues/{name}/breaker", Permission.MANAGE, this::updateBreaker),
                 Route.post("/v1/queues/{name}/pause", Permission.MANAGE, this::pause),
-                Route.post("/v1/queues/{name}/resume", Permission.MANAGE, this::resume),
-                Route.get("/v1/stats", Permission.READ, this::stats));
+                Route.post("/v1/queues/{name}/resume", Permission.MANAGE, this::resume));
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -44,7 +45,8 @@ final class QueueRoutes {
                         queues.stream()
                                 .filter(queue -> isVisible(request, queue.name()))
                                 .map(JsonResponses::queue)
-                                .toList()));
+                                .toList())
+                .put("more", queues.size() >= MAX_QUEUES));
     }
 
     private ApiResponse get(ApiRequest request) {
@@ -67,10 +69,7 @@ final class QueueRoutes {
     private static QueueInfo requireQueue(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
         visibleName(request);
         String name = request.pathName("name");
-        return transaction.project().queues().list().stream()
-                .filter(queue -> queue.name().equals(name))
-                .findFirst()
-                .orElseThrow(() -> Problem.notFound("queue"));
+        return transaction.project().queues().get(name).orElseThrow(() -> Problem.notFound("queue"));
     }
 
     private ApiResponse updateLimits(ApiRequest request) {
@@ -82,6 +81,7 @@ final class QueueRoutes {
                 body.convert("maxRunning", () -> new QueueLimits(running.orElse(null), rate.orElse(null)));
         return executor.change(request, "queue.limit", "queue/" + visibleName(request), transaction -> {
             transaction.project().queues().limit(request.pathValue("name"), queueLimits);
+            QuotaCheck.checkQueueSettings(transaction);
             transaction.addAuditDetail(
                     "limits",
                     "maxRunning=%s, perSecond=%s".formatted(queueLimits.maxRunning(), queueLimits.perSecond()));
@@ -99,7 +99,20 @@ final class QueueRoutes {
                 queues.weight(request.pathValue("name"), weight);
                 return weight;
             });
+            QuotaCheck.checkQueueSettings(transaction);
             transaction.addAuditDetail("weight", Integer.toString(weight));
+            return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
+        });
+    }
+
+    private ApiResponse updateBreaker(ApiRequest request) {
+        JsonFields body = request.fields();
+        boolean enabled = body.required("enabled", body.flag("enabled"));
+        body.refuseUnknown();
+        return executor.change(request, "queue.breaker", "queue/" + visibleName(request), transaction -> {
+            transaction.project().queues().breaker(request.pathValue("name"), enabled);
+            QuotaCheck.checkQueueSettings(transaction);
+            transaction.addAuditDetail("enabled", Boolean.toString(enabled));
             return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }
@@ -117,6 +130,7 @@ final class QueueRoutes {
                     .pause(
                             request.pathValue("name"),
                             reason.map(options::reason).orElse(options));
+            QuotaCheck.checkQueueSettings(transaction);
             return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }
@@ -127,35 +141,6 @@ final class QueueRoutes {
             requireQueue(transaction, request);
             transaction.project().queues().resume(request.pathValue("name"));
             return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
-        });
-    }
-
-    /** Counts waiting, running, dead and quarantined runs. The history is not counted. */
-    private ApiResponse stats(ApiRequest request) {
-        return executor.read(request, transaction -> {
-            List<QueueInfo> queues = transaction.project().queues().list();
-            return ApiResponse.ok(new JsonObject()
-                    .put(
-                            "waiting",
-                            queues.stream().mapToLong(QueueInfo::waiting).sum())
-                    .put(
-                            "running",
-                            queues.stream().mapToLong(QueueInfo::running).sum())
-                    .put(
-                            "dead",
-                            transaction
-                                    .project()
-                                    .runs()
-                                    .bulk(RunFilter.all().state(RunState.DEAD))
-                                    .count())
-                    .put(
-                            "quarantined",
-                            transaction
-                                    .project()
-                                    .runs()
-                                    .bulk(RunFilter.all().state(RunState.QUARANTINED))
-                                    .count())
-                    .put("queues", queues.stream().map(JsonResponses::queue).toList()));
         });
     }
 }

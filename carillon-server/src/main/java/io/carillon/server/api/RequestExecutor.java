@@ -1,29 +1,32 @@
 package io.carillon.server.api;
 
-import io.carillon.CarillonException;
 import io.carillon.Project;
 import io.carillon.internal.jdbc.Session;
-import io.carillon.internal.value.Names;
+import io.carillon.internal.value.TextCleaner;
+import io.carillon.run.Target;
 import io.carillon.schedule.SearchBudget;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.Caller;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonObject;
-import io.carillon.server.http.Problem;
+import io.carillon.server.request.CurrentCaller;
+import io.carillon.server.request.IdempotentRequest;
+import io.carillon.server.request.LiveHandlers;
 import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.IdempotencyRepository;
+import io.carillon.server.store.IdempotencyRepository.StoredResponse;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -31,35 +34,44 @@ import tools.jackson.databind.node.ObjectNode;
  * Executes each request in one transaction of the caller's project. The change, its audit entry and, with an
  * Idempotency-Key, the stored response commit together. Nodes are notified after the commit.
  */
-final class RequestExecutor {
+public final class RequestExecutor {
     private static final String LOCK_TIMEOUT = "55P03";
+    /** Enough for the secrets or restrictions of a request; a reason is shorter. */
+    private static final int MAX_AUDIT_DETAIL = 4_000;
     /** Enough for a thousand runs in any time zone, or for 90 schedules with a thousand excluded dates each. */
     private static final long MAX_SEARCH_STEPS = 100_000;
 
     private static final Duration MAX_SEARCH_TIME = Duration.ofSeconds(2);
 
     private final ServerContext context;
+    private final LiveHandlers liveHandlers;
 
-    RequestExecutor(ServerContext context) {
+    public RequestExecutor(ServerContext context) {
         this.context = context;
+        this.liveHandlers = new LiveHandlers(context.carillon());
+    }
+
+    /** Returns a warning if runs with this target would wait because no live node has its handler. */
+    public List<String> warnings(Target target) {
+        return liveHandlers.warnings(target);
     }
 
     /** The transaction of a request, and the project's API within it. */
-    record RequestTransaction(Project project, Session session, ObjectNode auditDetail) {
-        /** Adds a detail to the audit entry. It must not contain a secret. */
-        void addAuditDetail(String name, String value) {
-            auditDetail.put(name, value);
+    public record RequestTransaction(Project project, Session session, ObjectNode auditDetail) {
+        /** Adds a detail to the audit entry, cut at 4,000 characters. It must not contain a secret. */
+        public void addAuditDetail(String name, String value) {
+            auditDetail.put(name, TextCleaner.clean(value, MAX_AUDIT_DETAIL));
         }
     }
 
     /** The code of a request. */
     @FunctionalInterface
-    interface RequestAction<T> {
+    public interface RequestAction<T> {
         T run(RequestTransaction requestTransaction) throws SQLException;
     }
 
     /** Runs code that only reads, in one transaction of the caller's project. */
-    <T> T read(ApiRequest request, RequestAction<T> action) {
+    public <T> T read(ApiRequest request, RequestAction<T> action) {
         String project = request.caller().project();
         Project projectApi = context.carillon().project(project);
         return context.transactions()
@@ -72,39 +84,56 @@ final class RequestExecutor {
     }
 
     /** Runs code that changes something. The audit entry contains {@code action} and {@code object}. */
-    ApiResponse change(ApiRequest request, String action, String object, RequestAction<ApiResponse> requestAction) {
+    public ApiResponse change(
+            ApiRequest request, String action, String object, RequestAction<ApiResponse> requestAction) {
+        return changeMany(request, transaction -> {
+            ApiResponse done = requestAction.run(transaction);
+            audit(request, transaction.session(), action, object, transaction.auditDetail());
+            return done;
+        });
+    }
+
+    /** Like {@link #change}, but the action writes the audit entries. */
+    ApiResponse changeMany(ApiRequest request, RequestAction<ApiResponse> requestAction) {
         String project = request.caller().project();
         Project projectApi = context.carillon().project(project);
         List<Runnable> hints = new ArrayList<>();
         ApiResponse response = context.transactions().runInProject(project, session -> {
             hints.clear();
-            return runIdempotent(request, session, () -> {
-                RequestTransaction transaction = new RequestTransaction(
-                        projectApi.in(session.connection(), hints::add),
-                        session,
-                        JsonNodeFactory.instance.objectNode());
-                ApiResponse done = requestAction.run(transaction);
-                audit(request, session, action, object, transaction.auditDetail());
-                return done;
-            });
+            return runIdempotent(
+                    request,
+                    session,
+                    () -> requestAction.run(new RequestTransaction(
+                            projectApi.in(session.connection(), hints::add),
+                            session,
+                            JsonNodeFactory.instance.objectNode())));
         });
         hints.forEach(Runnable::run);
         return response;
+    }
+
+    /** Returns the caller with the rights that it has now, for a request that gives access to others. */
+    Caller currentCaller(ApiRequest request, Session session) throws SQLException {
+        return new CurrentCaller(
+                        context.repositories().keys(), context.repositories().members())
+                .of(request, session);
     }
 
     void audit(ApiRequest request, Session session, String action, String object, ObjectNode detail)
             throws SQLException {
         context.repositories()
                 .audit()
-                .write(
-                        session,
-                        request.caller().project(),
-                        new AuditRepository.Change(
-                                request.caller().actor(),
-                                action,
-                                object,
-                                new String(Json.bytes(detail), StandardCharsets.UTF_8),
-                                request.requestId()));
+                .write(session, request.caller().project(), auditEntry(request, action, object, detail));
+    }
+
+    /** Returns the audit entry of a request. */
+    static AuditRepository.Change auditEntry(ApiRequest request, String action, String object, ObjectNode detail) {
+        return new AuditRepository.Change(
+                request.caller().actor(),
+                action,
+                object,
+                new String(Json.bytes(detail), StandardCharsets.UTF_8),
+                request.requestId());
     }
 
     private interface IdempotentAction {
@@ -114,93 +143,31 @@ final class RequestExecutor {
     /** Runs the action once per Idempotency-Key; a repeated request receives the stored response. */
     private ApiResponse runIdempotent(ApiRequest apiRequest, Session session, IdempotentAction idempotentAction)
             throws SQLException {
-        Optional<String> given = apiRequest.header("Idempotency-Key");
+        Optional<IdempotentRequest> given = IdempotentRequest.of(apiRequest);
         if (given.isEmpty()) return idempotentAction.run();
-        String key = checkedKey(given.get());
+        IdempotentRequest request = given.get();
         String project = apiRequest.caller().project();
         IdempotencyRepository answers = context.repositories().idempotency();
-        byte[] request = requestHash(apiRequest);
-        if (!reserveKey(answers, session, project, key, request)) {
-            IdempotencyRepository.StoredResponse storedResponse =
-                    answers.get(session, project, key).orElseThrow(RequestExecutor::inFlight);
-            if (!Arrays.equals(storedResponse.requestHash(), request))
-                throw Problem.of(
-                        422,
-                        "idempotency-key-reused",
-                        "This Idempotency-Key was used with a different request. Use a new key for each request.");
-            return replay(storedResponse);
+        if (!reserveKey(answers, session, project, request)) {
+            StoredResponse stored =
+                    answers.get(session, project, List.of(request.key())).get(request.key());
+            if (stored == null) throw IdempotentRequest.inFlight();
+            return request.replay(stored);
         }
         ApiResponse response = idempotentAction.run();
-        answers.save(
-                session,
-                project,
-                key,
-                new IdempotencyRepository.StoredResponse(
-                        request,
-                        response.status(),
-                        response.body(),
-                        Optional.ofNullable(response.headers().get("ETag"))));
+        answers.save(session, project, Map.of(request.key(), request.toStore(response)));
         return response;
     }
 
-    /**
-     * Rejects an Idempotency-Key on requests whose response shows a secret, because that response must not be stored.
-     */
-    static void refuseIdempotencyKey(ApiRequest request) {
-        if (request.header("Idempotency-Key").isPresent())
-            throw Problem.of(
-                            400,
-                            "invalid-header",
-                            "The response shows a secret and is not stored. The field \"errors\" says where.")
-                    .withFault("Idempotency-Key", "This operation does not accept the header. Leave it out.");
-    }
-
     private static boolean reserveKey(
-            IdempotencyRepository answers, Session session, String project, String key, byte[] request)
+            IdempotencyRepository answers, Session session, String project, IdempotentRequest request)
             throws SQLException {
         try {
-            return answers.reserve(session, project, key, request);
+            return !answers.reserve(session, project, Map.of(request.key(), request.hash()))
+                    .isEmpty();
         } catch (SQLException failure) {
-            if (LOCK_TIMEOUT.equals(failure.getSQLState())) throw inFlight();
+            if (LOCK_TIMEOUT.equals(failure.getSQLState())) throw IdempotentRequest.inFlight();
             throw failure;
-        }
-    }
-
-    private static ApiResponse replay(IdempotencyRepository.StoredResponse storedResponse) {
-        ApiResponse response = (storedResponse.body().length == 0
-                        ? ApiResponse.noContent()
-                        : ApiResponse.json(storedResponse.status(), storedResponse.body()))
-                .withHeader("Idempotency-Replayed", "true");
-        return storedResponse.entityTag().isPresent()
-                ? response.withHeader("ETag", storedResponse.entityTag().get())
-                : response;
-    }
-
-    private static Problem inFlight() {
-        return Problem.of(
-                        409,
-                        "idempotency-key-in-flight",
-                        "Another request with this Idempotency-Key is in progress. Try again later.")
-                .withHeader("Retry-After", "1");
-    }
-
-    private static String checkedKey(String key) {
-        try {
-            return Names.checkKey("Idempotency-Key", key);
-        } catch (CarillonException wrong) {
-            throw Problem.of(400, "invalid-header", "Invalid header. The field \"errors\" says where.")
-                    .withFault("Idempotency-Key", String.valueOf(wrong.getMessage()));
-        }
-    }
-
-    private static byte[] requestHash(ApiRequest request) {
-        try {
-            MessageDigest hash = MessageDigest.getInstance("SHA-256");
-            hash.update(request.requestedPath().getBytes(StandardCharsets.UTF_8));
-            hash.update((byte) 0);
-            return hash.digest(request.body());
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("SHA-256 is missing in this JDK", impossible);
         }
     }
 
@@ -208,7 +175,7 @@ final class RequestExecutor {
      * Returns one page of a list, with the cursor of the next page if there is one. The caller passes up to {@code
      * limit + 1} items.
      */
-    <T> ApiResponse page(
+    public <T> ApiResponse page(
             ApiRequest request,
             List<T> items,
             int limit,
@@ -237,6 +204,16 @@ final class RequestExecutor {
         return ApiResponse.ok(body);
     }
 
+    /** Returns one page of a list whose items were chosen already; {@code last} is the position of the next page. */
+    ApiResponse page(ApiRequest request, Stream<JsonObject> items, Optional<String> last) {
+        return ApiResponse.ok(new JsonObject()
+                .put("items", items.toList())
+                .put(
+                        "next",
+                        last.map(item -> context.cursors().cursorAfter(request, item))
+                                .orElse(null)));
+    }
+
     /** Returns the database time, the default end of a time range. */
     Instant now() {
         return context.transactions().now();
@@ -247,11 +224,11 @@ final class RequestExecutor {
         return SearchBudget.of(MAX_SEARCH_STEPS, MAX_SEARCH_TIME);
     }
 
-    Optional<String> cursor(ApiRequest request) {
+    public Optional<String> cursor(ApiRequest request) {
         return context.cursors().lastItem(request);
     }
 
-    ServerContext context() {
+    public ServerContext context() {
         return context;
     }
 }

@@ -1,6 +1,8 @@
 package io.carillon.server.api;
 
 import io.carillon.CarillonException;
+import io.carillon.Project;
+import io.carillon.Runs;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
@@ -9,22 +11,31 @@ import io.carillon.run.Explanation;
 import io.carillon.run.Payload;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
-import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.server.endpoint.WebhookTargetJson;
+import io.carillon.server.event.EventTarget;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
+import io.carillon.server.http.KeyLimits;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
+import io.carillon.server.redaction.PayloadRedaction;
+import io.carillon.server.request.IdempotentRequest;
+import io.carillon.webhook.WebhookTarget;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** Routes to enqueue, read, explain, cancel, redrive and reschedule runs. */
 final class RunRoutes {
@@ -32,16 +43,31 @@ final class RunRoutes {
 
     private final RequestExecutor executor;
     private final QuotaCheck quotaCheck;
+    private final RunEnqueuer enqueuer;
 
     RunRoutes(RequestExecutor executor, QuotaCheck quotaCheck) {
         this.executor = executor;
         this.quotaCheck = quotaCheck;
+        this.enqueuer = new RunEnqueuer(executor, quotaCheck);
     }
 
     List<Route> routes() {
         return List.of(
                 Route.get("/v1/runs", Permission.READ, this::list)
-                        .withQuery("limit", "cursor", "queue", "handler", "state", "schedule"),
+                        .withQuery(
+                                "limit",
+                                "cursor",
+                                "queue",
+                                "notQueue",
+                                "handler",
+                                "notHandler",
+                                "state",
+                                "notState",
+                                "schedule",
+                                "from",
+                                "to",
+                                "error",
+                                "payload"),
                 Route.post("/v1/runs", Permission.ENQUEUE, this::enqueue),
                 Route.post("/v1/runs:batch", Permission.ENQUEUE, this::enqueueMany),
                 Route.get("/v1/runs/{id}", Permission.READ, this::get),
@@ -71,16 +97,19 @@ final class RunRoutes {
                 .orElseThrow(() -> Problem.notFound("run"));
     }
 
-    private static boolean isVisible(ApiRequest request, Run run) {
+    static boolean isVisible(ApiRequest request, Run run) {
         return request.caller().limits().allows(run.queue(), run.target().name());
     }
 
     private ApiResponse list(ApiRequest request) {
-        int limit = request.limit();
-        RunFilter filter = filter(request).limit(limit + 1);
+        RunQuery filtered = RunFilterParser.query(request);
         Optional<String> behind = executor.cursor(request);
-        List<Run> found = executor.read(request, transaction -> {
-            RunQuery query = RunQuery.of(filter);
+        if (!request.caller()
+                .limits()
+                .allowsSome(filtered.filter().queue(), filtered.filter().handler()))
+            return executor.page(request, Stream.empty(), Optional.empty());
+        RunQuery.Page found = executor.read(request, transaction -> {
+            RunQuery query = filtered;
             if (behind.isPresent()) query = query.before(RunId.parse(behind.get()));
             Optional<String> schedule = request.query("schedule");
             if (schedule.isPresent())
@@ -92,46 +121,41 @@ final class RunRoutes {
                         .orElseThrow(() -> Problem.notFound("schedule"))
                         .id()
                         .value());
-            return transaction.project().runs().page(query);
+            return transaction.project().runs().search(query);
         });
+        found.runs().forEach(run -> reserveMemory(request, run.details()));
         return executor.page(
                 request,
-                found,
-                limit,
-                run -> isVisible(request, run),
-                JsonResponses::run,
-                run -> run.id().toString());
+                found.runs().stream().filter(run -> isVisible(request, run)).map(JsonResponses::run),
+                Optional.ofNullable(found.next()).map(RunId::toString));
     }
 
-    private static RunFilter filter(ApiRequest request) {
-        RunFilter filter = RunFilter.all();
-        try {
-            if (request.query("queue").isPresent())
-                filter = filter.queue(request.query("queue").get());
-            if (request.query("handler").isPresent())
-                filter = filter.handler(request.query("handler").get());
-        } catch (CarillonException wrong) {
-            throw ApiRequest.invalidParameter("queue or handler", String.valueOf(wrong.getMessage()));
-        }
-        Optional<String> state = request.wordParameter("state", JsonResponses.states());
-        return state.isPresent() ? filter.state(RunState.of(state.get())) : filter;
+    /** A delivery is parsed and written again. */
+    private static void reserveMemory(ApiRequest request, Run.Details details) {
+        Payload result = details.result();
+        if (result != null) request.reserveMemoryForJson(result.bytes());
+        request.reserveMemory(2L * length(details.log()) + 4L * length(details.delivery()));
+    }
+
+    private static int length(@Nullable String text) {
+        return text == null ? 0 : text.length();
     }
 
     private ApiResponse get(ApiRequest request) {
         return executor.read(request, transaction -> {
             Run run = requireRun(transaction, request);
             JsonObject shown = JsonResponses.run(run);
+            Optional<Payload> payload = transaction.project().runs().payload(run.id());
             // The target of a webhook is its payload, which is kept longer than other payloads.
-            if (WebhookTargetJson.isWebhook(run.target()))
-                executor.context()
-                        .webhooks()
-                        .runs()
-                        .payloadOf(
-                                transaction.session(),
-                                transaction.project().name(),
-                                run.id().value())
-                        .flatMap(WebhookTargetJson::fromPayload)
+            if (EventTarget.isEvent(run.target().kind(), run.target().name()))
+                payload.flatMap(stored -> EventTarget.fromPayload(stored.bytes()))
+                        .ifPresent(event -> shown.put("target", event.toJson())
+                                .put("payload", JsonResponses.redactedPayload(event.dataPayload())));
+            else if (WebhookTargetJson.isWebhook(run.target()))
+                payload.flatMap(stored -> WebhookTargetJson.fromPayload(stored.bytes()))
+                        .map(target -> target.body(PayloadRedaction.shownText(target.body())))
                         .ifPresent(target -> shown.put("target", WebhookTargetJson.toJson(target)));
+            else payload.ifPresent(stored -> shown.put("payload", JsonResponses.redactedPayload(stored)));
             return ApiResponse.ok(shown);
         });
     }
@@ -141,6 +165,8 @@ final class RunRoutes {
             requireRun(transaction, request);
             return transaction.project().runs().attempts(id(request));
         });
+        attempts.forEach(
+                attempt -> request.reserveMemory(2L * length(attempt.error()) + 4L * length(attempt.delivery())));
         return ApiResponse.ok(new JsonObject()
                 .put("items", attempts.stream().map(JsonResponses::attempt).toList()));
     }
@@ -162,22 +188,34 @@ final class RunRoutes {
         Payload payload = targetRequest.payload(body);
         Enqueue options = targetRequest.withQueue(EnqueueParser.options(body));
         body.refuseUnknown();
-        request.caller()
-                .limits()
-                .require(options.queue(), targetRequest.target().name());
-        return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
-            targetRequest.checkAllowed(executor, transaction);
-            quotaCheck.checkRuns(transaction, 1);
-            EnqueueResult result = transaction
-                    .project()
-                    .enqueueAll(targetRequest.target(), List.of(payload), options)
-                    .get(0);
-            transaction.addAuditDetail("run", result.run().toString());
-            return ApiResponse.json(result instanceof EnqueueResult.Enqueued ? 201 : 200, toJson(result));
-        });
+        checkRestriction(request, targetRequest, options);
+        Project project = executor.context().carillon().project(request.caller().project());
+        return enqueuer.enqueue(new RunEnqueuer.EnqueueRequest(
+                request,
+                targetRequest,
+                project.prepare(targetRequest.target(), payload, options),
+                RunEnqueuer.EnqueueRequest.isShareable(options),
+                executor.warnings(targetRequest.target()),
+                IdempotentRequest.of(request)));
     }
 
-    private static JsonObject toJson(EnqueueResult result) {
+    /** A restricted key enqueues only what it may see, and does not occupy keys of runs that it may not see. */
+    private static void checkRestriction(ApiRequest request, TargetRequest targetRequest, Enqueue options) {
+        KeyLimits limits = request.caller().limits();
+        String handler = targetRequest.target().name();
+        targetRequest.checkRestriction(limits, options.queue());
+        if (options.uniqueKey() != null)
+            limits.requireUniqueKey(targetRequest.isToEndpoint() ? options.queue() : null, handler);
+        Enqueue.KeyLimit keyLimit = options.keyLimit();
+        if (keyLimit != null) limits.requireLimitKey(options.queue(), handler, keyLimit.key());
+    }
+
+    /** Returns the path of a run. */
+    static String path(RunId run) {
+        return "/v1/runs/" + run;
+    }
+
+    static JsonObject toJson(EnqueueResult result) {
         return new JsonObject()
                 .put("run", result.run().toString())
                 .put("enqueued", result instanceof EnqueueResult.Enqueued);
@@ -198,11 +236,10 @@ final class RunRoutes {
         body.refuseUnknown();
         if (options.uniqueKey() != null)
             throw Problem.invalid("/key", "A batch cannot have a unique key. Leave it out.");
-        request.caller()
-                .limits()
-                .require(options.queue(), targetRequest.target().name());
+        checkRestriction(request, targetRequest, options);
+        List<String> warnings = executor.warnings(targetRequest.target());
         return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
-            targetRequest.checkAllowed(executor, transaction);
+            targetRequest.checkAllowed(new TargetRequest.WebhookRules(executor, transaction));
             quotaCheck.checkRuns(transaction, payloads.size());
             List<EnqueueResult> results = transaction.project().enqueueAll(targetRequest.target(), payloads, options);
             transaction.addAuditDetail("runs", Integer.toString(results.size()));
@@ -211,7 +248,8 @@ final class RunRoutes {
                     new JsonObject()
                             .put(
                                     "items",
-                                    results.stream().map(RunRoutes::toJson).toList()));
+                                    results.stream().map(RunRoutes::toJson).toList())
+                            .put("warnings", JsonResponses.warnings(warnings)));
         });
     }
 
@@ -236,10 +274,18 @@ final class RunRoutes {
     }
 
     private ApiResponse redrive(ApiRequest request) {
-        request.optionalFields().refuseUnknown();
+        JsonFields body = request.optionalFields();
+        Optional<JsonNode> edited = body.jsonValue("payload");
+        body.refuseUnknown();
         return executor.change(request, "run.redrive", "run/" + id(request), transaction -> {
             Run run = requireRun(transaction, request);
-            RedriveResult answer = transaction.project().runs().redrive(run.id());
+            boolean dead = run.state() == RunState.DEAD || run.state() == RunState.QUARANTINED;
+            if (dead) quotaCheck.checkRuns(transaction, 1);
+            Runs runs = transaction.project().runs();
+            RedriveResult answer = edited.isEmpty()
+                    ? runs.redrive(run.id())
+                    : body.convert("payload", () -> runs.redrive(run.id(), edited(runs, run, edited.get())));
+            if (edited.isPresent()) transaction.addAuditDetail("payload", "edited");
             if (answer instanceof RedriveResult.NotDead)
                 throw Problem.of(
                         409,
@@ -252,10 +298,41 @@ final class RunRoutes {
                         "key-taken",
                         "Another run holds the unique key \"%s\". Wait until that run has ended."
                                 .formatted(taken.uniqueKey()));
-            String fresh = ((RedriveResult.Redriven) answer).run().toString();
-            transaction.addAuditDetail("run", fresh);
-            return ApiResponse.json(201, new JsonObject().put("run", fresh));
+            RunId fresh = ((RedriveResult.Redriven) answer).run();
+            transaction.addAuditDetail("run", fresh.toString());
+            return ApiResponse.json(201, new JsonObject().put("run", fresh.toString()))
+                    .withLocation(path(fresh));
         });
+    }
+
+    /** Returns the new payload; for a webhook, its target with the new payload as the body; for an event, its data. */
+    private static Payload edited(Runs runs, Run run, JsonNode given) {
+        Payload stored = runs.payload(run.id()).orElse(new Payload(new byte[0], "none"));
+        Optional<WebhookTarget> webhook = WebhookTargetJson.isWebhook(run.target())
+                ? WebhookTargetJson.fromPayload(stored.bytes())
+                : Optional.empty();
+        Optional<EventTarget> event =
+                EventTarget.isEvent(run.target().kind(), run.target().name())
+                        ? EventTarget.fromPayload(stored.bytes())
+                        : Optional.empty();
+        byte[] shown = webhook.map(target -> target.body().getBytes(StandardCharsets.UTF_8))
+                .or(() -> event.map(published -> published.dataPayload().bytes()))
+                .orElse(stored.bytes());
+        byte[] bytes = Json.bytes(PayloadRedaction.restored(given.deepCopy(), Json.parseStored(shown)));
+        if (event.isPresent())
+            return event.get().withData(new Payload(bytes, "json")).runPayload();
+        return webhook.map(target -> WebhookTargetJson.payload(target.body(new String(bytes, StandardCharsets.UTF_8))))
+                .orElseGet(() -> new Payload(bytes, "json"));
+    }
+
+    private static Problem notMovable(Run run) {
+        return Problem.of(
+                409,
+                "run-not-movable",
+                run.state() == RunState.WAITING
+                        ? "A tick, and a run with a concurrency, FIFO or rate key, cannot be rescheduled."
+                        : "The run is %s. Only a waiting run can be rescheduled."
+                                .formatted(run.state().text()));
     }
 
     private ApiResponse reschedule(ApiRequest request) {
@@ -266,12 +343,7 @@ final class RunRoutes {
             requireRun(transaction, request);
             boolean moved =
                     body.convert("at", () -> transaction.project().runs().reschedule(id(request), due));
-            if (!moved)
-                throw Problem.of(
-                        409,
-                        "run-not-movable",
-                        "Only a waiting run can be rescheduled. A tick, and a run with a concurrency, FIFO or rate key,"
-                                + " cannot.");
+            if (!moved) throw notMovable(requireRun(transaction, request));
             transaction.addAuditDetail("at", due.toString());
             return ApiResponse.ok(JsonResponses.run(requireRun(transaction, request)));
         });

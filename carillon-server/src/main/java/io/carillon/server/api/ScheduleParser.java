@@ -3,12 +3,15 @@ package io.carillon.server.api;
 import io.carillon.internal.value.Names;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
+import io.carillon.run.Run;
 import io.carillon.schedule.DstPolicy;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
+import io.carillon.server.endpoint.RetryJson;
 import io.carillon.server.endpoint.WebhookTargetJson;
+import io.carillon.server.event.EventTarget;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
@@ -101,11 +104,25 @@ final class ScheduleParser {
         }
     }
 
-    /** Parses the target: a handler by its name, or a webhook by its endpoint or URL. */
+    /** Parses the target: a handler by its name, a webhook by its endpoint or URL, or an event. */
     static TargetRequest target(JsonFields body) {
         JsonFields fields = body.required("target", body.object("target"));
-        if (fields.has("url") || fields.has("endpoint")) return TargetRequest.webhook(WebhookTargetJson.read(fields));
+        boolean webhook = fields.has("url") || fields.has("endpoint");
+        Optional<JsonFields> event = fields.object("event");
+        if (event.isPresent()) {
+            if (webhook || fields.has("handler"))
+                throw Problem.invalid("/target/event", "A target has either an event, a handler or a webhook.");
+            EventTarget published = EventTarget.read(event.get());
+            fields.refuseUnknown();
+            return TargetRequest.event(published);
+        }
+        if (webhook && fields.has("handler"))
+            throw Problem.invalid(
+                    "/target/handler",
+                    "A target has either a handler, or the endpoint or url of a webhook. Leave one of them out.");
+        if (webhook) return TargetRequest.webhook(WebhookTargetJson.read(fields));
         String handler = fields.required("handler", fields.text("handler"));
+        WebhookTargetJson.refuseBesideHandler(fields);
         fields.refuseUnknown();
         return fields.convert("handler", () -> TargetRequest.handler(Names.check("handler", handler)));
     }
@@ -116,7 +133,7 @@ final class ScheduleParser {
                 .orElse(EMPTY_PAYLOAD);
     }
 
-    /** Parses the policies, queue and priority of a schedule. */
+    /** Parses the policies of a schedule, and the queue, priority, retries and timeout of its runs. */
     static ScheduleOptions options(JsonFields body) {
         Optional<MissedPolicy> missed = body.enumValue("missed", MissedPolicy.class);
         Optional<OverlapPolicy> overlap = body.enumValue("overlap", OverlapPolicy.class);
@@ -136,7 +153,10 @@ final class ScheduleParser {
         chosen = applyOption(body, "catchUp", chosen, catchUp, ScheduleOptions::catchUp);
         chosen = applyOption(body, "missedCap", chosen, cap, ScheduleOptions::missedCap);
         chosen = applyOption(body, "missedSpread", chosen, spread, ScheduleOptions::missedSpread);
-        return applyOption(body, "pauseAfter", chosen, pauseAfter, ScheduleOptions::pauseAfter);
+        chosen = applyOption(body, "pauseAfter", chosen, pauseAfter, ScheduleOptions::pauseAfter);
+        Run.Policy policy = RetryJson.readPolicy(body);
+        chosen = applyOption(body, "retry", chosen, Optional.ofNullable(policy.retry()), ScheduleOptions::retry);
+        return applyOption(body, "timeout", chosen, Optional.ofNullable(policy.timeout()), ScheduleOptions::timeout);
     }
 
     private interface ScheduleOptionSetter<T> {

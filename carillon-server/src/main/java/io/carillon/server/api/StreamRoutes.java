@@ -1,15 +1,16 @@
 package io.carillon.server.api;
 
-import io.carillon.run.RunId;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Caller;
-import io.carillon.server.http.Json;
-import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
-import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.StreamEventRepository;
+import io.carillon.server.stream.MissedEvents;
+import io.carillon.server.stream.ProjectEventStream;
+import io.carillon.server.stream.StreamActivity;
+import io.carillon.server.stream.StreamFrames;
+import io.carillon.server.stream.StreamPermits;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -20,24 +21,30 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the events of a project as server-sent events. One query per second serves all listeners and finds the events
- * of all nodes. An event is a hint to read the current state; a client that was disconnected reads the state itself.
+ * Sends the events of a project as server-sent events. Once a second, one question for all listeners of this server
+ * finds the projects that have new events, and one query for each of these projects reads them, for all its listeners.
+ * An event is a hint to read the current state. A client that was disconnected continues after the last event that it
+ * received.
  */
 final class StreamRoutes {
-    private static final int MAX_LISTENERS = 400;
-
     /** The objects of events that every reader may see. */
-    private static final Set<String> READABLE_OBJECTS = Set.of("run", "schedule", "queue", "bulk", "endpoint");
+    private static final Set<String> READABLE_OBJECTS =
+            Set.of("run", "schedule", "queue", "bulk", "endpoint", "event", "subscription");
 
     private static final byte[] START = "retry: 2000\n\n".getBytes(StandardCharsets.UTF_8);
     private static final byte[] NOTHING_NEW = ":\n\n".getBytes(StandardCharsets.UTF_8);
 
     /** Sent when events were lost: a client that shows lists reads them again. */
-    private static final byte[] EVENTS_LOST = "event: events.lost\ndata: {}\n\n".getBytes(StandardCharsets.UTF_8);
+    private static final String EVENTS_LOST = "id: %s\nevent: events.lost\ndata: {}\n\n";
+
+    /** How often a client gets the id of its position while there are no events, so that it can continue there. */
+    private static final long POSITION_NANOS = Duration.ofSeconds(30).toNanos();
+
+    /** Later, no event that the client missed can be new to the other listeners. */
+    private static final long MISSED_NANOS = Duration.ofMinutes(1).toNanos();
 
     private static final Duration MAX_DURATION = Duration.ofMinutes(10);
 
@@ -45,11 +52,17 @@ final class StreamRoutes {
     private final QuotaCheck quotaCheck;
     private final StreamEventRepository events = new StreamEventRepository();
     private final Map<String, SharedStream> streams = new ConcurrentHashMap<>();
-    private final Semaphore listenerPermits = new Semaphore(MAX_LISTENERS);
+    private final StreamPermits permits;
+    private final StreamActivity activity;
 
-    StreamRoutes(RequestExecutor executor, QuotaCheck quotaCheck) {
+    StreamRoutes(RequestExecutor executor, QuotaCheck quotaCheck, StreamPermits permits) {
         this.executor = executor;
         this.quotaCheck = quotaCheck;
+        this.permits = permits;
+        this.activity = new StreamActivity(
+                streams::keySet,
+                (projects, period) ->
+                        StreamEventRepository.activity(executor.context().transactions(), projects, period));
     }
 
     List<Route> routes() {
@@ -70,22 +83,16 @@ final class StreamRoutes {
     }
 
     private ProjectEventStream join(String project, StreamStart start) {
-        if (!listenerPermits.tryAcquire())
-            throw Problem.of(
-                            503, "unavailable", "This server has its maximum number of event streams. Try again later.")
-                    .withHeader("Retry-After", "30");
-        SharedStream shared = Objects.requireNonNull(streams.merge(
-                project,
-                new SharedStream(new ProjectEventStream(start.now()), 1),
-                (there, mine) -> new SharedStream(there.stream(), there.listeners() + 1)));
-        Integer most = start.maxStreams();
-        if (most == null || shared.listeners() <= most) return shared.stream();
-        leave(project);
-        throw QuotaCheck.tooManyStreams(most);
+        permits.acquire(project, start.maxStreams(), QuotaCheck::tooManyStreams);
+        return Objects.requireNonNull(streams.merge(
+                        project,
+                        new SharedStream(new ProjectEventStream(start.now()), 1),
+                        (there, mine) -> new SharedStream(there.stream(), there.listeners() + 1)))
+                .stream();
     }
 
     private void leave(String project) {
-        listenerPermits.release();
+        permits.release(project);
         streams.computeIfPresent(
                 project,
                 (name, there) ->
@@ -98,14 +105,24 @@ final class StreamRoutes {
         private final ProjectEventStream stream;
         private final ProjectEventStream.EventSource eventSource;
         private final long endNanos = System.nanoTime() + MAX_DURATION.toNanos();
+        private final long startNanos = System.nanoTime();
         private long sent;
+        private long positionSentNanos = System.nanoTime() - POSITION_NANOS;
         private boolean started;
+        private Optional<String> lastEventId;
+        private @Nullable MissedEvents missed;
 
         StreamListener(ApiRequest request, ProjectEventStream stream) {
             this.caller = request.caller();
             this.stream = stream;
             this.eventSource = source(request);
             this.sent = stream.lastNumber();
+            this.lastEventId = request.header("Last-Event-ID").filter(id -> !id.isBlank());
+        }
+
+        @Override
+        public String project() {
+            return caller.project();
         }
 
         @Override
@@ -115,15 +132,50 @@ final class StreamRoutes {
                 started = true;
                 return Optional.of(START);
             }
-            ProjectEventStream.EventBatch news = stream.eventsAfter(sent, eventSource);
             ByteArrayOutputStream text = new ByteArrayOutputStream();
-            if (news.lost()) text.writeBytes(EVENTS_LOST);
-            for (ProjectEventStream.NumberedEvent one : news.events())
-                if (isVisible(caller, one.event().kind())) text.writeBytes(event(one.event()));
+            lastEventId.ifPresent(id -> writeMissed(id, text));
+            lastEventId = Optional.empty();
+            ProjectEventStream.EventBatch news = stream.eventsAfter(sent, eventSource);
+            if (news.lost()) writeLost(news.knownUntil(), text);
+            StreamFrames.write(
+                    news.events().stream()
+                            .map(ProjectEventStream.NumberedEvent::event)
+                            .filter(this::isNew)
+                            .toList(),
+                    text);
             sent = news.lastNumber();
-            // Writing a comment fails if the client has closed the connection.
-            if (text.size() == 0) text.writeBytes(NOTHING_NEW);
+            if (text.size() == 0) text.writeBytes(nothingNew(news.knownUntil()));
             return Optional.of(text.toByteArray());
+        }
+
+        private void writeMissed(String id, ByteArrayOutputStream text) {
+            MissedEvents events = new MissedEvents();
+            Optional<List<StreamEventRepository.StreamEvent>> found = events.after(id, eventSource);
+            if (found.isEmpty()) writeLost(eventSource.now().minus(ProjectEventStream.OVERLAP), text);
+            else missed = events;
+            StreamFrames.write(
+                    found.orElse(List.of()).stream()
+                            .filter(one -> isVisible(caller, one.kind()))
+                            .toList(),
+                    text);
+        }
+
+        private void writeLost(Instant knownUntil, ByteArrayOutputStream text) {
+            text.writeBytes(EVENTS_LOST.formatted(MissedEvents.idOf(knownUntil)).getBytes(StandardCharsets.UTF_8));
+        }
+
+        private boolean isNew(StreamEventRepository.StreamEvent one) {
+            if (System.nanoTime() - startNanos > MISSED_NANOS) missed = null;
+            boolean wasSent = missed != null && missed.contains(one);
+            return !wasSent && isVisible(caller, one.kind());
+        }
+
+        /** Writing a comment fails if the client has closed the connection. */
+        private byte[] nothingNew(Instant knownUntil) {
+            long now = System.nanoTime();
+            if (now - positionSentNanos < POSITION_NANOS) return NOTHING_NEW;
+            positionSentNanos = now;
+            return (":\nid: " + MissedEvents.idOf(knownUntil) + "\n\n").getBytes(StandardCharsets.UTF_8);
         }
 
         @Override
@@ -145,7 +197,12 @@ final class StreamRoutes {
         return new ProjectEventStream.EventSource() {
             @Override
             public Instant now() {
-                return executor.read(apiRequest, requestTransaction -> events.now(requestTransaction.session()));
+                return activity.now();
+            }
+
+            @Override
+            public boolean mayHaveEventsAfter(Instant instant) {
+                return activity.mayHaveEvents(apiRequest.caller().project(), instant);
             }
 
             @Override
@@ -159,16 +216,5 @@ final class StreamRoutes {
                                 streamPosition));
             }
         };
-    }
-
-    private static byte[] event(StreamEventRepository.StreamEvent one) {
-        boolean run = one.kind().equals(StreamEventRepository.RUN_ENDED);
-        JsonObject data = new JsonObject()
-                .put("at", one.at())
-                .put("run", run ? new RunId(one.id()).toString() : null)
-                .put("state", one.state())
-                .put("queue", one.queue())
-                .put(run ? "name" : "object", one.name());
-        return ("event: " + one.kind() + "\ndata: " + Json.text(data) + "\n\n").getBytes(StandardCharsets.UTF_8);
     }
 }

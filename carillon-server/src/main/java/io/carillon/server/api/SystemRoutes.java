@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.Carillon;
 import io.carillon.Health;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -80,7 +81,12 @@ final class SystemRoutes {
 
     private ApiResponse health(ApiRequest request) {
         request.caller().requireServerAdmin();
-        Health health = context.carillon().health();
+        return health(context.carillon());
+    }
+
+    /** Returns the health of all projects. */
+    static ApiResponse health(Carillon carillon) {
+        Health health = carillon.health();
         return ApiResponse.ok(new JsonObject()
                 .put("healthy", health.healthy())
                 .put("issues", health.issues().stream().map(Health.Issue::text).toList())

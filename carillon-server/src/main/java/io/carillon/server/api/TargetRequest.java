@@ -6,8 +6,11 @@ import io.carillon.run.Payload;
 import io.carillon.run.Target;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.server.endpoint.WebhookTargetJson;
+import io.carillon.server.event.EventInput;
+import io.carillon.server.event.EventTarget;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.KeyLimits;
 import io.carillon.server.http.Problem;
 import io.carillon.server.store.EndpointRepository;
 import io.carillon.server.store.StoredEndpoint;
@@ -16,38 +19,63 @@ import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requested target of a run: a handler, or a webhook, which is stored as the payload of the run.
+ * The requested target of a run: a handler, or a webhook or an event, which is stored as the payload of the run.
  *
- * @param webhook empty if the target is a handler
+ * @param webhook empty if the target is not a webhook
+ * @param event empty if the target is not an event; without its data
  */
-record TargetRequest(Target target, Optional<WebhookTarget> webhook) {
+record TargetRequest(Target target, Optional<WebhookTarget> webhook, Optional<EventTarget> event) {
     static TargetRequest handler(String name) {
+        if (name.equals(EventTarget.HANDLER))
+            throw Problem.invalid(
+                    "/target/handler",
+                    "This handler name is reserved. To publish an event, set the field event of the target.");
         if (name.equals(Webhooks.TYPE.name()))
             throw Problem.invalid(
                     "/target/handler",
                     "This handler name is reserved. To call a webhook, set the field endpoint or url of the target.");
-        return new TargetRequest(Target.handler(name), Optional.empty());
+        return new TargetRequest(Target.handler(name), Optional.empty(), Optional.empty());
     }
 
     static TargetRequest webhook(WebhookTarget target) {
-        return new TargetRequest(Target.handler(Webhooks.TYPE.name()), Optional.of(target));
+        return new TargetRequest(Target.handler(Webhooks.TYPE.name()), Optional.of(target), Optional.empty());
+    }
+
+    static TargetRequest event(EventTarget event) {
+        return new TargetRequest(Target.handler(EventTarget.HANDLER), Optional.empty(), Optional.of(event));
+    }
+
+    /** Returns the target of the runs of a schedule. */
+    TargetRequest ofSchedule(String name) {
+        return new TargetRequest(target, webhook, event.map(published -> published.ofSchedule(name)));
+    }
+
+    /** Returns whether the run calls an endpoint, and so uses the queue of the endpoint. */
+    boolean isToEndpoint() {
+        return webhook.isPresent() && webhook.get().endpoint() != null;
     }
 
     /** Returns the object of the audit entry. It never contains the path of a URL, which may contain a secret. */
     String auditObject() {
+        if (event.isPresent()) return "topic/" + event.get().topic();
         if (webhook.isEmpty()) return "handler/" + target.name();
         String url = webhook.get().url();
         return url == null ? "endpoint/" + webhook.get().endpoint() : "webhook/" + Endpoint.originOf(url);
     }
 
     /**
-     * Returns the payload of the run. For a webhook, the payload of the request is the body that the webhook sends.
+     * Returns the payload of the run. For a webhook, the payload of the request is the body that the webhook sends; for
+     * an event, its data.
      */
     Payload payload(JsonFields body) {
+        if (event.isPresent())
+            return event.get().withData(EventInput.data(body, "payload")).runPayload();
         if (webhook.isEmpty()) return ScheduleParser.payload(body);
         WebhookTarget called = webhook.get();
         return body.convert(
@@ -62,33 +90,67 @@ record TargetRequest(Target target, Optional<WebhookTarget> webhook) {
                         .orElse(called)));
     }
 
+    /** Rejects a target that a restricted key may not use in this queue; null is the default queue. */
+    void checkRestriction(KeyLimits limits, @Nullable String queue) {
+        limits.require(queue, target.name());
+        if (event.isPresent()) limits.requireWholeProject("Events belong to the whole project.");
+    }
+
     /**
      * Rejects a webhook that the project does not allow: to an endpoint that does not exist, with a header that the
      * endpoint sets, or to a URL if the project allows endpoints only. Prevents the deletion of the endpoint until the
      * transaction ends.
      */
-    void checkAllowed(RequestExecutor executor, RequestExecutor.RequestTransaction transaction) throws SQLException {
+    void checkAllowed(WebhookRules rules) throws SQLException {
         if (webhook.isEmpty()) return;
-        EndpointRepository endpoints =
-                executor.context().webhooks().endpointStore().endpoints();
-        String project = transaction.project().name();
         String name = webhook.get().endpoint();
         if (name == null) {
-            if (!endpoints.allowsAdHocUrls(transaction.session(), project))
+            if (!rules.allowAdHocUrls())
                 throw Problem.invalid(
                         "/target/url",
                         "This project allows endpoints only. Create an endpoint with POST /v1/endpoints and name it in "
                                 + "the field endpoint.");
             return;
         }
-        StoredEndpoint endpoint = endpoints
-                .getForUse(transaction.session(), project, name)
+        StoredEndpoint endpoint = rules.endpointForUse(name)
                 .orElseThrow(() -> Problem.invalid(
                         "/target/endpoint", "No endpoint has this name. Create one with POST /v1/endpoints."));
         for (String header : webhook.get().headers().keySet())
             if (endpoint.setsHeader(header))
                 throw Problem.invalid(
                         "/target/headers", "The endpoint sets the header \"%s\". Leave it out.".formatted(header));
+    }
+
+    /** The webhooks that a project allows. A transaction reads each endpoint once, and prevents its deletion. */
+    static final class WebhookRules {
+        private final RequestExecutor.RequestTransaction transaction;
+        private final EndpointRepository endpoints;
+        private final Map<String, Optional<StoredEndpoint>> found = new HashMap<>();
+        private @Nullable Boolean adHocUrls;
+
+        WebhookRules(RequestExecutor executor, RequestExecutor.RequestTransaction transaction) {
+            this.transaction = transaction;
+            this.endpoints = new EndpointRepository(executor.context().transactions());
+        }
+
+        private boolean allowAdHocUrls() throws SQLException {
+            Boolean known = adHocUrls;
+            if (known == null)
+                known = endpoints.allowsAdHocUrls(
+                        transaction.session(), transaction.project().name());
+            adHocUrls = known;
+            return known;
+        }
+
+        private Optional<StoredEndpoint> endpointForUse(String name) throws SQLException {
+            Optional<StoredEndpoint> known = found.get(name);
+            if (known == null) {
+                known = endpoints.getForUse(
+                        transaction.session(), transaction.project().name(), name);
+                found.put(name, known);
+            }
+            return known;
+        }
     }
 
     /** Returns the options with the queue of the endpoint. Rejects the queue of an endpoint for other targets. */

@@ -1,10 +1,11 @@
 package io.carillon.server.api;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.SearchBudget;
-import io.carillon.schedule.When;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.JsonObject;
@@ -16,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /** The planned instants of all schedules in a range of time: what happened to the past ones, and the future ones. */
 final class TimelineRoutes {
@@ -23,9 +25,13 @@ final class TimelineRoutes {
     private static final Duration MAX_RANGE = Duration.ofDays(31);
 
     /**
-     * The maximum number of instants per schedule in each direction. A caller that needs more requests a shorter range.
+     * The maximum number of instants per schedule in each direction: those nearest to now. A caller that needs more
+     * requests a shorter range.
      */
     private static final int MAX_ENTRIES = 200;
+
+    /** The number of schedules of a page, which bounds its memory. */
+    private static final int MAX_SCHEDULES = 50;
 
     private final RequestExecutor executor;
 
@@ -44,8 +50,18 @@ final class TimelineRoutes {
             return now.isBefore(to) ? now : to;
         }
 
-        Instant futureStart() {
+        private Instant futureStart() {
             return now.isAfter(from) ? now : from.minusNanos(1);
+        }
+
+        private List<Preview.Entry> coming(ApiRequest request, Schedule schedule, SearchBudget budget) {
+            if (schedule.pause() != null) return List.of();
+            List<Preview.Entry> coming =
+                    schedule.definition().when().preview(futureStart(), to, MAX_ENTRIES, budget).entries().stream()
+                            .limit(Math.max(schedule.runsLeft(), 0))
+                            .toList();
+            request.reserveMemory(coming.size() * JsonResponses.BYTES_OF_ENTRY);
+            return coming;
         }
     }
 
@@ -58,60 +74,60 @@ final class TimelineRoutes {
             throw ApiRequest.invalidParameter(
                     "from", "The range must not exceed %d days.".formatted(MAX_RANGE.toDays()));
         TimelineRange range = new TimelineRange(from, now, to);
-        int limit = request.limit();
-        String after = executor.cursor(request).orElse("");
-        Map<String, JsonObject> rows = new HashMap<>();
-        SearchBudget budget = executor.searchBudget();
-        List<Schedule> found = executor.read(request, transaction -> {
-            List<Schedule> all = transaction.project().schedules().list(after, limit + 1);
-            for (Schedule schedule : all.subList(0, Math.min(limit, all.size())))
-                rows.put(schedule.name(), row(transaction, schedule, range, budget));
+        int limit = Math.min(request.limit(), MAX_SCHEDULES);
+        Optional<String> after = executor.cursor(request);
+        Map<String, List<LedgerEntry>> past = new HashMap<>();
+        ScheduleRoutes.SchedulePage page = executor.read(request, transaction -> {
+            ScheduleRoutes.SchedulePage all = ScheduleRoutes.page(transaction, after, "", limit);
+            for (Schedule schedule :
+                    all.found().subList(0, Math.min(all.limit(), all.found().size()))) {
+                List<LedgerEntry> entries = past(transaction, schedule, range);
+                request.reserveMemory(entries.size() * JsonResponses.BYTES_OF_ENTRY);
+                past.put(schedule.name(), entries);
+            }
             return all;
         });
+        // After the transaction: a long search must not keep a connection from other requests.
+        SearchBudget budget = executor.searchBudget();
         return executor.page(
-                request, found, limit, schedule -> Objects.requireNonNull(rows.get(schedule.name())), Schedule::name);
+                request,
+                page.found(),
+                page.limit(),
+                schedule -> row(
+                        Objects.requireNonNull(past.get(schedule.name())),
+                        schedule,
+                        range.coming(request, schedule, budget)),
+                Schedule::name);
     }
 
-    private static JsonObject row(
-            RequestExecutor.RequestTransaction transaction,
-            Schedule schedule,
-            TimelineRange range,
-            SearchBudget budget) {
-        When when = schedule.definition().when();
-        boolean paused = schedule.pause() != null;
-        List<LedgerEntry> past = past(transaction, schedule, range, budget);
-        List<Preview.Entry> coming = paused
-                ? List.of()
-                : when.preview(range.futureStart(), range.to, MAX_ENTRIES, budget).entries().stream()
-                        .limit(Math.max(schedule.runsLeft(), 0))
-                        .toList();
+    private static JsonObject row(List<LedgerEntry> past, Schedule schedule, List<Preview.Entry> coming) {
         return new JsonObject()
                 .put("schedule", schedule.name())
-                .put("description", when.describe())
-                .put("paused", paused)
+                .put("description", schedule.definition().when().describe())
+                .put("paused", schedule.pause() != null)
                 .put(
                         "past",
                         past.stream()
-                                .limit(MAX_ENTRIES)
+                                .skip(Math.max(0, past.size() - MAX_ENTRIES))
                                 .map(JsonResponses::ledgerEntry)
                                 .toList())
                 .put("coming", coming.stream().map(JsonResponses::previewEntry).toList())
                 .put("more", past.size() > MAX_ENTRIES || coming.size() == MAX_ENTRIES);
     }
 
+    /** Returns the latest entries before now, one more than is shown, to know whether there are earlier ones. */
     private static List<LedgerEntry> past(
-            RequestExecutor.RequestTransaction transaction,
-            Schedule schedule,
-            TimelineRange range,
-            SearchBudget budget) {
+            RequestExecutor.RequestTransaction transaction, Schedule schedule, TimelineRange range) {
         if (range.from.isAfter(range.now)) return List.of();
-        // Reads one instant more than is shown, to know whether there are more without reading the rest.
-        List<Preview.Entry> first = schedule.definition()
-                .when()
-                .preview(range.from.minusNanos(1), range.pastEnd(), MAX_ENTRIES + 1, budget)
-                .entries();
-        Instant last = first.size() > MAX_ENTRIES ? first.get(MAX_ENTRIES).utc() : Instant.MAX;
-        Instant end = last.isBefore(range.pastEnd()) ? last : range.pastEnd();
-        return transaction.project().schedules().ledger(schedule.name(), range.from, end);
+        try {
+            return transaction
+                    .project()
+                    .schedules()
+                    .latestEntries(schedule.name(), range.from, range.pastEnd(), MAX_ENTRIES + 1);
+        } catch (CarillonException deleted) {
+            // Another request has deleted the schedule since it was listed.
+            if (deleted.code() != ErrorCode.UNKNOWN_SCHEDULE) throw deleted;
+            return List.of();
+        }
     }
 }

@@ -39,7 +39,7 @@ final class WebhookRoutes {
 
     WebhookRoutes(RequestExecutor executor) {
         this.executor = executor;
-        this.sender = executor.context().webhooks().sender();
+        this.sender = executor.context().requireWebhooks().sender();
     }
 
     List<Route> routes() {
@@ -56,15 +56,16 @@ final class WebhookRoutes {
         WebhookTarget target = targetRequest
                 .webhook()
                 .orElseThrow(() -> Problem.invalid("/target", "An endpoint or a url is required."));
+        request.caller().limits().requireEndpoint(target.endpoint());
         Optional<WebhookTarget> filled =
                 WebhookTargetJson.fromPayload(targetRequest.payload(body).bytes());
         body.refuseUnknown();
         executor.read(request, transaction -> {
-            targetRequest.checkAllowed(executor, transaction);
+            targetRequest.checkAllowed(new TargetRequest.WebhookRules(executor, transaction));
             return true;
         });
         String project = request.caller().project();
-        Delivery delivery = sendLimited(project, () -> sender.test(project, filled.orElse(target)));
+        Delivery delivery = sendLimited(request, () -> sender.test(project, filled.orElse(target)));
         return auditAndRespond(request, "webhook.test", targetRequest.auditObject(), delivery);
     }
 
@@ -78,7 +79,7 @@ final class WebhookRoutes {
                 throw Problem.of(
                         409, "not-a-webhook", "Only webhook runs can be replayed. Redrive the run if it is dead.");
             return executor.context()
-                    .webhooks()
+                    .requireWebhooks()
                     .runs()
                     .payloadOf(
                             transaction.session(),
@@ -93,7 +94,7 @@ final class WebhookRoutes {
         });
         RunId run = RunRoutes.id(request);
         String project = request.caller().project();
-        Delivery delivery = sendLimited(project, () -> sender.replay(project, run, target));
+        Delivery delivery = sendLimited(request, () -> sender.replay(project, run, target));
         return auditAndRespond(request, "run.replay", "run/" + run, delivery);
     }
 
@@ -101,8 +102,14 @@ final class WebhookRoutes {
         Delivery send() throws InterruptedException;
     }
 
-    /** Sends within the share of the project: tests to slow receivers must not prevent those of other projects. */
-    private Delivery sendLimited(String project, SendAction sendAction) {
+    /**
+     * Sends within the share of the project: tests to slow receivers must not prevent those of other projects. Requests
+     * of the project do not wait for the receiver, but a message that is not sent, because the project has used up a
+     * resource, costs a turn as any other request does.
+     */
+    private Delivery sendLimited(ApiRequest request, SendAction sendAction) {
+        String project = request.caller().project();
+        request.turn().end();
         if (!sendPlaces.tryAcquire(project))
             throw Problem.of(
                             429,
@@ -150,7 +157,7 @@ final class WebhookRoutes {
         // This route is public: a malformed token must not cause a database query.
         if (!CALLBACK_TOKEN.matcher(callbackToken).matches()) throw notAwaited();
         String project = executor.context()
-                .webhooks()
+                .requireWebhooks()
                 .runs()
                 .projectAwaiting(run.value(), CallbackToken.digest(callbackToken))
                 .orElseThrow(WebhookRoutes::notAwaited);

@@ -6,6 +6,7 @@ import io.carillon.server.http.Caller;
 import io.carillon.server.http.Problem;
 import java.time.Instant;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -45,12 +46,22 @@ public final class SessionAuthenticator implements Authenticator {
 
     @Override
     public Caller identify(ApiRequest request) {
-        if (request.header("Authorization").isPresent() || !SessionCookies.isPresent(request))
+        if (request.header("Authorization").isPresent() || !cookies.isPresent(request))
             return byBearer.identify(request);
-        refuseOtherSites(request);
-        return byBearer.identify(cookies.bearer(request, clock.get())
-                .map(bearer -> request.withHeader("Authorization", "Bearer " + bearer))
-                .orElse(request));
+        String bearer = cookies.bearer(request, clock.get()).orElseThrow(Problem::unauthenticated);
+        Caller caller = byBearer.identifySession(request.withHeader("Authorization", "Bearer " + bearer));
+        try {
+            refuseOtherSites(request);
+        } catch (Problem refused) {
+            byBearer.onForbidden(request.withCaller(caller));
+            throw refused;
+        }
+        return caller;
+    }
+
+    @Override
+    public Map<String, String> rateHeaders(Caller caller) {
+        return byBearer.rateHeaders(caller);
     }
 
     @Override

@@ -2,6 +2,9 @@ package io.carillon.server.browser;
 
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.Authenticator;
+import io.carillon.server.http.Caller;
+import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
@@ -11,15 +14,30 @@ import io.carillon.server.store.Transactions;
 import java.time.Instant;
 import java.util.List;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** Sessions of browsers: a key or token is exchanged for a cookie that scripts cannot read. */
 public final class SessionRoutes {
     private final SessionCookies cookies;
     private final Transactions transactions;
     private final AuditRepository audit;
+    private final Authenticator byBearer;
+    private final LoginLinks links;
 
-    public SessionRoutes(SessionCookies cookies, Transactions transactions, AuditRepository audit) {
+    /**
+     * Creates the routes.
+     *
+     * @param byBearer identifies the key or token of a login link
+     */
+    public SessionRoutes(
+            SessionCookies cookies,
+            Transactions transactions,
+            AuditRepository audit,
+            Authenticator byBearer,
+            LoginLinks links) {
         this.cookies = cookies;
+        this.byBearer = byBearer;
+        this.links = links;
         this.transactions = transactions;
         this.audit = audit;
     }
@@ -27,7 +45,15 @@ public final class SessionRoutes {
     public List<Route> routes() {
         return List.of(
                 Route.post("/v1/session", Permission.READ, this::start),
-                Route.delete("/v1/session", Permission.READ, this::end));
+                Route.post("/v1/session:redeem", Permission.PUBLIC, this::redeem));
+    }
+
+    /** Returns what a caller may do. */
+    public static JsonObject toJson(Caller caller) {
+        return new JsonObject()
+                .put("project", caller.project().isEmpty() ? null : caller.project())
+                .put("scopes", List.copyOf(new TreeSet<>(caller.scopes())))
+                .put("expiresAt", caller.limits().expiresAt());
     }
 
     private ApiResponse start(ApiRequest request) {
@@ -42,23 +68,39 @@ public final class SessionRoutes {
         if (!SessionCookies.fits(bearer))
             throw Problem.of(
                     400, "invalid-header", "The token is too long for a cookie. Use an API key, or a shorter token.");
-        writeAudit(request, "session.start");
-        Instant expiresAt = transactions.now().plus(SessionCookies.MAX_AGE);
-        return ApiResponse.json(
-                        201,
-                        new JsonObject()
-                                .put("project", request.caller().project())
-                                .put(
-                                        "scopes",
-                                        List.copyOf(
-                                                new TreeSet<>(request.caller().scopes())))
-                                .put("expiresAt", expiresAt))
-                .withHeader("Set-Cookie", cookies.setCookie(request, bearer, expiresAt));
+        return start(request, bearer);
     }
 
-    private ApiResponse end(ApiRequest request) {
-        writeAudit(request, "session.end");
-        return ApiResponse.noContent().withHeader("Set-Cookie", SessionCookies.removeCookie(request));
+    /** Starts a session with the one-time token of a login link, which replaces a key. */
+    private ApiResponse redeem(ApiRequest request) {
+        JsonFields body = request.fields();
+        String token = body.required("token", body.text("token"));
+        body.refuseUnknown();
+        String bearer = links.redeem(token, transactions.now()).orElseThrow(Problem::unauthenticated);
+        Caller caller = byBearer.identifySession(request.withHeader("Authorization", "Bearer " + bearer));
+        if (!caller.hasPermission(Permission.READ)) throw Problem.unauthenticated();
+        return start(request.withCaller(caller), bearer);
+    }
+
+    private ApiResponse start(ApiRequest request, String bearer) {
+        Instant now = transactions.now();
+        Instant expiresAt = expiry(now, request.caller().limits().expiresAt());
+        if (!expiresAt.isAfter(now)) throw Problem.unauthenticated();
+        writeAudit(request, "session.start");
+        return ApiResponse.json(201, toJson(request.caller()).put("expiresAt", expiresAt))
+                .withHeader("Set-Cookie", cookies.setCookie(request, bearer, expiresAt, now));
+    }
+
+    /** A session does not outlive its key or token. */
+    private static Instant expiry(Instant now, @Nullable Instant keyEnd) {
+        Instant latest = now.plus(SessionCookies.MAX_AGE);
+        return keyEnd == null || keyEnd.isAfter(latest) ? latest : keyEnd;
+    }
+
+    /** Ends the session of a key or token: the browser forgets it. */
+    public ApiResponse end(ApiRequest request) {
+        if (request.caller().user() == null) writeAudit(request, "session.end");
+        return ApiResponse.noContent().withHeader("Set-Cookie", cookies.removeCookie(request));
     }
 
     private void writeAudit(ApiRequest request, String action) {

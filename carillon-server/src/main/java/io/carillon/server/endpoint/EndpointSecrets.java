@@ -6,7 +6,6 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.store.EndpointSecretRepository;
 import io.carillon.server.store.StoredEndpoint;
 import io.carillon.spi.Secret;
-import io.carillon.webhook.sign.SigningSecret;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -45,24 +44,40 @@ public final class EndpointSecrets {
         Map<String, Secret> generated = new TreeMap<>();
         for (int i = 0; i < wanted.size(); i++) {
             EndpointInput.SecretInput secret = wanted.get(i);
-            if (secret.value().isEmpty() && !moved && exists(endpoint, secret)) continue;
+            Optional<StoredEndpoint.StoredSecret> stored = find(endpoint, secret);
+            if (secret.value().isEmpty() && !moved && stored.isPresent()) {
+                requireSameAlgorithm("/secrets/%d/algorithm".formatted(i), secret, stored.get());
+                continue;
+            }
             if (secret.value().isEmpty() && secret.header() != null)
                 throw Problem.invalid(
                         "/secrets/%d/value".formatted(i),
                         moved
                                 ? "The origin of the URL changes, so the value of the header is required again."
                                 : "The value of the header is required.");
-            Secret value = secret.value().orElseGet(EndpointSecrets::generate);
+            Secret value = secret.value()
+                    .orElseGet(() -> secret.algorithm()
+                            .or(() -> stored.map(SigningAlgorithm::of))
+                            .orElse(SigningAlgorithm.HMAC_SHA256)
+                            .generate());
             if (secret.value().isEmpty()) generated.put(secret.name(), value);
             store.secrets().put(session, endpoint.project(), endpoint.name(), seal(endpoint, secret, value), actor);
         }
         return generated;
     }
 
-    private static boolean exists(StoredEndpoint endpoint, EndpointInput.SecretInput secret) {
+    private static Optional<StoredEndpoint.StoredSecret> find(
+            StoredEndpoint endpoint, EndpointInput.SecretInput secret) {
         return endpoint.secrets().stream()
-                .anyMatch(stored ->
-                        stored.name().equals(secret.name()) && Objects.equals(stored.header(), secret.header()));
+                .filter(stored ->
+                        stored.name().equals(secret.name()) && Objects.equals(stored.header(), secret.header()))
+                .findFirst();
+    }
+
+    private static void requireSameAlgorithm(
+            String pointer, EndpointInput.SecretInput wanted, StoredEndpoint.StoredSecret stored) {
+        if (wanted.algorithm().isPresent() && wanted.algorithm().get() != SigningAlgorithm.of(stored))
+            throw Problem.invalid(pointer, "The secret has another algorithm. Rotate it to change the algorithm.");
     }
 
     /** Rejects a change of the origin that does not give every secret again. */
@@ -91,12 +106,8 @@ public final class EndpointSecrets {
                 secret.name(),
                 secret.header(),
                 store.seal(
-                        endpoint.project(), endpoint.name(), endpoint.origin(), secret.name(), secret.header(), value));
-    }
-
-    /** Returns a new signing secret. */
-    public static Secret generate() {
-        return Secret.of(SigningSecret.generate().reveal());
+                        endpoint.project(), endpoint.name(), endpoint.origin(), secret.name(), secret.header(), value),
+                secret.header() == null ? EndpointInput.publicKey(value) : null);
     }
 
     /** Throws a problem with status 409 if the server cannot encrypt secrets. */

@@ -28,6 +28,10 @@ public final class WebhookTargetJson {
 
     private WebhookTargetJson() {}
 
+    /** The fields of a webhook besides its endpoint or URL. */
+    private static final List<String> REQUEST_FIELDS =
+            List.of("method", "headers", "body", "timeouts", "success", "callback");
+
     /** Returns whether a target is a webhook. */
     public static boolean isWebhook(Target target) {
         return isWebhook(target.kind(), target.name());
@@ -48,6 +52,18 @@ public final class WebhookTargetJson {
         target = with(fields, "body", target, fields.text("body"), WebhookTarget::body);
         fields.refuseUnknown();
         return target;
+    }
+
+    /** Rejects fields of a webhook beside a handler. Generated clients send empty ones, which say nothing. */
+    public static void refuseBesideHandler(JsonFields fields) {
+        for (String name : REQUEST_FIELDS)
+            if (fields.jsonValue(name)
+                    .filter(value -> !value.isContainer() || !value.isEmpty())
+                    .isPresent())
+                throw Problem.invalid(
+                        "/target/" + name,
+                        "This field belongs to a webhook, and the target is a handler. Leave it out, or replace the "
+                                + "handler with endpoint or url.");
     }
 
     /** Reads the URL of a webhook and how to call it, without a body. */

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.run.Retry;
 import io.carillon.server.store.EndpointRepository;
 import io.carillon.server.store.EndpointSecretRepository;
 import io.carillon.server.store.StoredEndpoint;
@@ -65,6 +66,8 @@ public final class EndpointStore implements EndpointSource {
 
     private Endpoint withSecrets(StoredEndpoint stored) {
         Endpoint endpoint = Endpoint.of(stored.name(), stored.request());
+        Retry retry = stored.retry();
+        if (retry != null) endpoint = endpoint.retry(retry);
         List<Secret> signing = new ArrayList<>();
         for (StoredEndpoint.StoredSecret secret : stored.secrets()) {
             Secret value = open(stored, secret, secret.sealed()).orElseThrow(() -> unreadable(stored, secret));
@@ -88,9 +91,10 @@ public final class EndpointStore implements EndpointSource {
                         .formatted(secret.name(), endpoint.name(), endpoint.origin()));
     }
 
-    Optional<Secret> open(StoredEndpoint endpoint, StoredEndpoint.StoredSecret secret, String sealed) {
-        return keys.flatMap(ring -> ring.open(sealed, context(endpoint, secret)))
-                .map(bytes -> Secret.of(new String(bytes, UTF_8)));
+    private Optional<Secret> open(StoredEndpoint endpoint, StoredEndpoint.StoredSecret secret, String sealed) {
+        String context =
+                context(endpoint.project(), endpoint.name(), endpoint.origin(), secret.name(), secret.header());
+        return keys.flatMap(ring -> ring.open(sealed, context)).map(bytes -> Secret.of(new String(bytes, UTF_8)));
     }
 
     /**
@@ -111,8 +115,8 @@ public final class EndpointStore implements EndpointSource {
                 "This server has no master key to encrypt secrets. Set CARILLON_MASTER_KEYS_FILE and restart it.");
     }
 
-    static String context(StoredEndpoint endpoint, StoredEndpoint.StoredSecret secret) {
-        return context(endpoint.project(), endpoint.name(), endpoint.origin(), secret.name(), secret.header());
+    static String context(EndpointSecretRepository.SealedSecret secret) {
+        return context(secret.project(), secret.endpoint(), secret.origin(), secret.name(), secret.header());
     }
 
     /** Only a header may contain a vertical bar. It is the last part, so that each context is unambiguous. */

@@ -8,6 +8,7 @@ import io.carillon.server.store.WebhookRunRepository;
 import io.carillon.spi.Keyring;
 import io.carillon.webhook.Webhooks;
 import io.carillon.webhook.guard.AddressPolicy;
+import io.carillon.webhook.guard.Resolver;
 import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -30,6 +31,7 @@ public final class ServerWebhooks implements AutoCloseable {
         private final DataSource source;
         private Optional<Keyring> keys = Optional.empty();
         private AddressPolicy guard = AddressPolicy.defaults();
+        private Resolver resolver = Resolver.system();
 
         private Builder(DataSource source) {
             this.source = source;
@@ -47,6 +49,15 @@ public final class ServerWebhooks implements AutoCloseable {
         /** Sets the addresses that webhooks may connect to. Default: public addresses on the usual HTTP ports. */
         public Builder guard(AddressPolicy policy) {
             this.guard = policy;
+            return this;
+        }
+
+        /**
+         * Sets the resolver of host names. Default: the resolver of the operating system. The policy checks the
+         * addresses that it returns.
+         */
+        public Builder resolver(Resolver nameResolver) {
+            this.resolver = nameResolver;
             return this;
         }
 
@@ -71,6 +82,7 @@ public final class ServerWebhooks implements AutoCloseable {
         gonePauser = new GonePauser(Carillon.on(builder.source), transactions, runs, new AuditRepository(transactions));
         sender = Webhooks.builder()
                 .addressPolicy(builder.guard)
+                .resolver(builder.resolver)
                 .endpoints(endpointStore)
                 .manualTimeout(MANUAL_TIMEOUT)
                 .listener(gonePauser)

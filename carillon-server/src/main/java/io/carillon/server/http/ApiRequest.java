@@ -2,12 +2,21 @@ package io.carillon.server.http;
 
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.SpellingSuggester;
+import io.carillon.server.share.RecentValues;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.LongConsumer;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** One request with its caller, path values, query parameters, headers and body. */
@@ -15,9 +24,16 @@ public final class ApiRequest {
     private static final int DEFAULT_LIMIT = 50;
     private static final int MAX_LIMIT = 200;
 
+    private static final Pattern MAX_AGE = Pattern.compile("(?:^|[ ,])max-age=([0-9]{1,2})(?:$|[ ,])");
+    /** The operations whose answer depends on nothing but the project, the scopes and the query. */
+    private static final Set<String> SHAREABLE =
+            Set.of("/v1/health", "/v1/nodes", "/v1/queues", "/v1/runs", "/v1/schedules", "/v1/stats");
+
     private final Head head;
     private final byte[] body;
     private final Caller caller;
+    private final LongConsumer memory;
+    private final Turn turn;
 
     /** A request without its body. */
     record Head(
@@ -28,10 +44,66 @@ public final class ApiRequest {
             String requestId,
             String remoteAddress) {}
 
+    /** The turn of a request among those of its project. Only the thread that executes the request uses it. */
+    public static final class Turn {
+        private Supplier<RequestPermits.Permit> source = () -> () -> {};
+        private RequestPermits.@Nullable Permit held;
+
+        /** Waits for a turn. {@link #take} takes further ones from the same source. */
+        void takeFrom(Supplier<RequestPermits.Permit> turns) {
+            source = turns;
+            take();
+        }
+
+        /**
+         * Waits for a turn again; does nothing if the request has one.
+         *
+         * @throws Problem with status 503 after a time limit
+         */
+        public void take() {
+            if (held == null) held = source.get();
+        }
+
+        /** Lets the next request of the project execute; does nothing if the request has no turn. */
+        public void end() {
+            RequestPermits.Permit permit = held;
+            held = null;
+            if (permit != null) permit.release();
+        }
+    }
+
     ApiRequest(Head head, byte[] body, Caller caller) {
+        this(head, body, caller, bytes -> {});
+    }
+
+    /**
+     * Creates a request.
+     *
+     * @param memory reserves so many bytes until the response was sent
+     */
+    ApiRequest(Head head, byte[] body, Caller caller, LongConsumer memory) {
+        this(head, body, caller, memory, new Turn());
+    }
+
+    private ApiRequest(Head head, byte[] body, Caller caller, LongConsumer memory, Turn turn) {
         this.head = head;
         this.body = body;
         this.caller = caller;
+        this.memory = memory;
+        this.turn = turn;
+    }
+
+    /**
+     * Reserves memory for a large response, before it is built, until it was sent. Throws a problem with status 503 if
+     * the requests of the project use as much as they may.
+     */
+    public void reserveMemory(long bytes) {
+        memory.accept(bytes);
+    }
+
+    /** Like {@link #reserveMemory}, for JSON that the response contains. */
+    public void reserveMemoryForJson(byte[] json) {
+        memory.accept(2L * json.length + Json.treeBytes(json));
     }
 
     /** Returns a copy with another value of a header. */
@@ -42,11 +114,26 @@ public final class ApiRequest {
                 new Head(
                         head.route(), head.pathValues(), head.query(), headers, head.requestId(), head.remoteAddress()),
                 body,
-                caller);
+                caller,
+                memory,
+                turn);
+    }
+
+    /** Returns a copy with another caller. */
+    public ApiRequest withCaller(Caller identified) {
+        return new ApiRequest(head, body, identified, memory, turn);
     }
 
     public Caller caller() {
         return caller;
+    }
+
+    /**
+     * Returns the turn of this request. An action ends it before it waits for something that is limited in another way,
+     * and may take it again.
+     */
+    public Turn turn() {
+        return turn;
     }
 
     public String requestId() {
@@ -88,6 +175,32 @@ public final class ApiRequest {
         } catch (io.carillon.CarillonException impossible) {
             throw Problem.notFound(name);
         }
+    }
+
+    /** What the answers that several callers may receive depend on. */
+    record SharedKey(String project, Set<String> scopes, String resource) {}
+
+    /** An answer that other callers receive too, if it is not older than this. */
+    record Sharing(SharedKey key, Duration maxAge) {}
+
+    /**
+     * Returns how old an answer may be that another caller of the project with the same scopes received: open pages of
+     * the dashboard read the same again and again, and say so with {@code Cache-Control: max-age}. Empty if the request
+     * needs an answer of its own.
+     */
+    Optional<Sharing> sharing() {
+        if (!head.route().method().equals("GET")
+                || !SHAREABLE.contains(head.route().path())
+                || caller.limits().isRestricted()) return Optional.empty();
+        return header("Cache-Control")
+                .map(MAX_AGE::matcher)
+                .filter(Matcher::find)
+                .map(found -> Duration.ofSeconds(Long.parseLong(found.group(1))))
+                .filter(age -> !age.isZero())
+                .map(age -> new Sharing(
+                        new SharedKey(
+                                caller.project(), caller.scopes(), requestedPath() + " " + new TreeMap<>(head.query())),
+                        age.compareTo(RecentValues.MAX_AGE) < 0 ? age : RecentValues.MAX_AGE));
     }
 
     public Optional<String> header(String name) {

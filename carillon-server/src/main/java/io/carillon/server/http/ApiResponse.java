@@ -1,6 +1,7 @@
 package io.carillon.server.http;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,9 @@ public record ApiResponse(
         Map<String, String> headers,
         byte[] body,
         @Nullable Streaming stream) {
+    /** Between the values of a header that the response has several times. */
+    static final String LINE_END = "\n";
+
     private static final String JSON = "application/json";
 
     /**
@@ -38,6 +42,9 @@ public record ApiResponse(
 
     /** A response that is sent part by part. Its methods are called by one thread at a time. */
     public interface Streaming extends AutoCloseable {
+        /** Returns the project of the caller. Parts of streams of the same project are read one after the other. */
+        String project();
+
         /** Returns the next part, about a second after the previous one was sent; empty ends the response. */
         Optional<byte[]> next();
 
@@ -77,8 +84,18 @@ public record ApiResponse(
     }
 
     public ApiResponse withHeader(String name, String value) {
+        return withHeaders(Map.of(name, value));
+    }
+
+    /** Returns a copy that sets these cookies. A header has one line for each. */
+    public ApiResponse withCookies(List<String> cookies) {
+        return withHeader("Set-Cookie", String.join(LINE_END, cookies));
+    }
+
+    /** Returns a copy with these headers, which replace those of the same name. */
+    ApiResponse withHeaders(Map<String, String> added) {
         Map<String, String> more = new LinkedHashMap<>(headers);
-        more.put(name, value);
+        more.putAll(added);
         return new ApiResponse(status, more, body, stream);
     }
 
@@ -97,6 +114,22 @@ public record ApiResponse(
     /** Returns a copy with the version of the resource as {@code ETag}, for use in {@code If-Match}. */
     public ApiResponse withVersion(long version) {
         return withHeader("ETag", EntityTags.tag(version));
+    }
+
+    /** Returns a copy with the path of the resource that the request created. */
+    public ApiResponse withLocation(String path) {
+        return withHeader("Location", path);
+    }
+
+    /** Returns the response to a request whose client has this representation already. */
+    ApiResponse notModified() {
+        Map<String, String> kept = new LinkedHashMap<>(headers);
+        kept.remove("Content-Type");
+        return new ApiResponse(304, kept, new byte[0], null);
+    }
+
+    boolean isJson() {
+        return stream == null && JSON.equals(headers.get("Content-Type"));
     }
 
     ApiResponse withMediaType(String mediaType) {

@@ -36,6 +36,11 @@ final class AuthenticatedStream implements ApiResponse.Streaming {
     }
 
     @Override
+    public String project() {
+        return stream.project();
+    }
+
+    @Override
     public Optional<byte[]> next() {
         if (ended) return Optional.empty();
         if (System.nanoTime() - checkedNanos >= CHECK_INTERVAL_NANOS && !isAllowed()) {

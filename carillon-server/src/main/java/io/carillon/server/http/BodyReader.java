@@ -94,8 +94,7 @@ final class BodyReader implements Runnable {
                     request.demand(this);
                     return false;
                 }
-                if (Content.Chunk.isFailure(chunk))
-                    throw Problem.of(400, "body-incomplete", "The body ended before it was complete. Send it again.");
+                if (Content.Chunk.isFailure(chunk)) throw ErrorMapping.bodyIncomplete();
                 boolean last = chunk.isLast();
                 try {
                     keep(chunk);
@@ -104,7 +103,7 @@ final class BodyReader implements Runnable {
                 }
                 if (last || received > maxReadBytes) break;
             }
-            if (received > maxBytes) throw tooLarge(maxBytes);
+            if (received > maxBytes) throw ErrorMapping.bodyTooLarge(maxBytes);
             finish();
             return true;
         } catch (Problem problem) {
@@ -124,13 +123,6 @@ final class BodyReader implements Runnable {
         byte[] part = new byte[length];
         chunk.getByteBuffer().get(part);
         body.writeBytes(part);
-    }
-
-    static Problem tooLarge(int maxBytes) {
-        return Problem.of(
-                413,
-                "body-too-large",
-                "The body must have at most %d bytes. Send less in one request.".formatted(maxBytes));
     }
 
     private void finish() {

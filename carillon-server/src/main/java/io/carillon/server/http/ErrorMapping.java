@@ -43,10 +43,10 @@ public final class ErrorMapping {
                     DUPLICATE_HANDLER,
                     DUPLICATE_SCHEDULE -> 422;
             case PAYLOAD_TOO_LARGE -> 413;
-            case MALFORMED_ID, UNKNOWN_PROJECT, UNKNOWN_RUN, UNKNOWN_SCHEDULE -> 404;
+            case MALFORMED_ID, UNKNOWN_PROJECT, UNKNOWN_RUN, UNKNOWN_SCHEDULE, UNKNOWN_SUBSCRIPTION -> 404;
             case VERSION_CONFLICT, LEASE_LOST, SCHEDULE_UNREADABLE -> 409;
             case ALREADY_CLOSED, DATABASE_UNREACHABLE, SCHEMA_CHANGED, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD -> 503;
-            case STORAGE, POOL_TOO_SMALL, UNSUITABLE_DATA_SOURCE -> 500;
+            case STORAGE, POOL_TOO_SMALL, JSON_LIBRARY_MISSING, UNSUITABLE_DATA_SOURCE -> 500;
         };
     }
 
@@ -103,23 +103,55 @@ public final class ErrorMapping {
                 .withHeader("Retry-After", "1");
     }
 
-    static Problem projectBusy(int permits) {
+    /** Returns a problem with status 503: this many enqueues of the project wait in transactions of their own. */
+    public static Problem enqueuesBusy(int transactions) {
         return Problem.of(
                         503,
                         "unavailable",
-                        ("The project has %d requests in progress, its maximum on a server. Nothing was changed. "
+                        ("The project has %d slow enqueues in progress, as many as it may have. Nothing was changed. "
                                         + "Try again later.")
-                                .formatted(permits))
+                                .formatted(transactions))
                 .withHeader("Retry-After", "1");
     }
 
-    static Problem bodiesTooLarge() {
+    static Problem projectBusy() {
         return Problem.of(
                         503,
                         "unavailable",
-                        "The bodies of all requests in progress use the memory that is meant for them. Nothing was "
-                                + "changed. Try again later, or send less in one request.")
+                        "The project has as many requests in progress as it may have now: half of what other projects "
+                                + "leave. Nothing was changed. Try again later.")
                 .withHeader("Retry-After", "1");
+    }
+
+    static Problem noTurn() {
+        return Problem.of(
+                        503,
+                        "unavailable",
+                        "The requests of the project that are in progress use the server for too long. Nothing was "
+                                + "changed. Try again later, with fewer requests at the same time.")
+                .withHeader("Retry-After", "1");
+    }
+
+    static Problem noMemory() {
+        return Problem.of(
+                        503,
+                        "unavailable",
+                        "The requests of the project that are in progress, and responses that its clients have "
+                                + "not read, "
+                                + "use the memory that they may use now. Nothing was changed. Try again later, or send "
+                                + "or ask for less in one request.")
+                .withHeader("Retry-After", "1");
+    }
+
+    static Problem bodyTooLarge(int maxBytes) {
+        return Problem.of(
+                413,
+                "body-too-large",
+                "The body must have at most %d bytes. Send less in one request.".formatted(maxBytes));
+    }
+
+    static Problem bodyIncomplete() {
+        return Problem.of(400, "body-incomplete", "The body ended before it was complete. Send it again.");
     }
 
     static Problem internal() {

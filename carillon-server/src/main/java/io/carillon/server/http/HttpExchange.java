@@ -32,7 +32,7 @@ final class HttpExchange implements BodyReader.Receiver {
         this.request = request;
         this.response = response;
         this.callback = callback;
-        this.memory = dispatcher.memory().reserveNothing();
+        this.memory = dispatcher.memory().reserveNothing(pending.project());
     }
 
     void start() {
@@ -53,10 +53,11 @@ final class HttpExchange implements BodyReader.Receiver {
     @Override
     public void onBody(byte[] body) {
         ApiResponse apiResponse;
-        try (memory) {
+        try {
             apiResponse = dispatcher.execute(pending, body, memory);
         } catch (Error failure) {
             // Such as no memory. Jetty answers 500 and logs the cause.
+            memory.close();
             callback.failed(failure);
             return;
         }
@@ -87,11 +88,15 @@ final class HttpExchange implements BodyReader.Receiver {
         if (!request.consumeAvailable()) response.getHeaders().put("Connection", "close");
         ApiResponse.Streaming stream = apiResponse.stream();
         if (stream != null) streams.start(stream, response, callback);
-        else response.write(true, ByteBuffer.wrap(apiResponse.body()), callback);
+        else response.write(true, ByteBuffer.wrap(apiResponse.body()), Callback.from(callback, memory::close));
     }
 
     private void writeHead(ApiResponse apiResponse) {
         response.setStatus(apiResponse.status());
-        apiResponse.headers().forEach(response.getHeaders()::put);
+        apiResponse.headers().forEach((name, value) -> {
+            response.getHeaders().remove(name);
+            for (String line : value.split(ApiResponse.LINE_END, -1))
+                response.getHeaders().add(name, line);
+        });
     }
 }

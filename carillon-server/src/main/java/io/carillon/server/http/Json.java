@@ -34,6 +34,9 @@ public final class Json {
     /** The trees of smaller bodies are not counted: those of all requests in progress together are small. */
     private static final int MIN_COUNTED_BODY = 8 * 1024;
 
+    /** The start of the parser's message, of several exceptions, if a body ends too early. */
+    private static final String END_OF_INPUT = "Unexpected end-of-input";
+
     private static final String LIMITS =
             ("a part is too large. Allowed are %d levels, %d values, names and brackets, %d characters in a number"
                             + " and %d in a name")
@@ -68,10 +71,13 @@ public final class Json {
         try {
             tree = MAPPER.readTree(body);
         } catch (JacksonException failure) {
+            if (String.valueOf(failure.getOriginalMessage()).startsWith(END_OF_INPUT))
+                throw malformed("it is truncated: the body ends before its JSON does" + placeOf(failure) + ".");
             throw malformed(parserMessage(failure));
         } catch (StackOverflowError | NumberFormatException | ArithmeticException odd) {
             throw malformed(LIMITS + ".");
         }
+        if (tree.isMissingNode()) throw malformed("it is empty.");
         if (!(tree instanceof ObjectNode object)) throw malformed("it is not an object.");
         findUnstorableText(object, "").ifPresent(pointer -> {
             throw Problem.of(
@@ -100,8 +106,12 @@ public final class Json {
     private static String parserMessage(JacksonException failure) {
         String said = TextCleaner.clean(failure.getOriginalMessage(), 300);
         String what = said.contains("`") ? LIMITS : said;
+        return what + placeOf(failure);
+    }
+
+    private static String placeOf(JacksonException failure) {
         TokenStreamLocation at = failure.getLocation();
-        return at == null ? what : "%s (line %d, column %d)".formatted(what, at.getLineNr(), at.getColumnNr());
+        return at == null ? "" : " (line %d, column %d)".formatted(at.getLineNr(), at.getColumnNr());
     }
 
     private static Problem malformed(String why) {

@@ -2,6 +2,7 @@ package io.carillon.server.http;
 
 import io.carillon.CarillonException;
 import io.carillon.internal.value.Durations;
+import io.carillon.internal.value.PublicId;
 import io.carillon.internal.value.SpellingSuggester;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,6 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
@@ -44,6 +46,13 @@ public final class JsonFields {
                         pointerTo(name), "Unknown field." + SpellingSuggester.didYouMean(name, readNames));
     }
 
+    /** Returns the same fields, read and unread, with pointers that start at this object. */
+    public JsonFields fromHere() {
+        JsonFields same = new JsonFields(object, "");
+        same.readNames.addAll(readNames);
+        return same;
+    }
+
     public boolean has(String name) {
         return find(name).isPresent();
     }
@@ -70,6 +79,17 @@ public final class JsonFields {
 
     public Optional<String> text(String name) {
         return typed(name, node -> node.isString() ? Optional.of(node.stringValue()) : Optional.empty(), "a string");
+    }
+
+    /** Reads a public id with this prefix, such as {@code usr}. */
+    public Optional<UUID> publicId(String name, String prefix) {
+        return text(name).map(text -> {
+            try {
+                return PublicId.parse(prefix, text);
+            } catch (CarillonException malformed) {
+                throw Problem.invalid(pointerTo(name), "This must be an id that begins with %s_.".formatted(prefix));
+            }
+        });
     }
 
     public Optional<Boolean> flag(String name) {
@@ -112,7 +132,7 @@ public final class JsonFields {
 
     static final String INSTANT = "an instant such as 2026-03-29T01:00:00Z";
 
-    static Optional<Instant> parseInstant(String text) {
+    public static Optional<Instant> parseInstant(String text) {
         try {
             OffsetDateTime at = OffsetDateTime.parse(text.toUpperCase(Locale.ROOT));
             // Only years that the database can store in every time zone.

@@ -1,10 +1,13 @@
 package io.carillon.server.http;
 
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
- * The memory that the bodies of all requests in progress may use together. Memory is reserved as bytes arrive, not when
- * a client announces them: an announced body that never comes reserves nothing.
+ * The memory that the bodies of all requests in progress, and large responses, may use together. Memory for a body is
+ * reserved as bytes arrive, not when a client announces them: an announced body that never comes reserves nothing. A
+ * project may use half of what the
+ * other projects leave, so that no project can use up the memory of all. Callers without a key count as one project.
  */
 final class MemoryBudget {
     private static final long MIN_BYTES = 16 * 1024 * 1024;
@@ -12,42 +15,77 @@ final class MemoryBudget {
     private static final long HEAP_DIVISOR = 8;
 
     private final long limit;
-    private final AtomicLong used = new AtomicLong();
+    /** Projects that use nothing are not stored. */
+    private final Map<String, Long> usedByProject = new HashMap<>();
+
+    private long used;
 
     MemoryBudget(long limit) {
         this.limit = limit;
     }
 
-    /** Returns a budget of an eighth of the maximum heap. */
-    static MemoryBudget ofHeap() {
-        return new MemoryBudget(Math.max(MIN_BYTES, Runtime.getRuntime().maxMemory() / HEAP_DIVISOR));
+    /** Returns an eighth of the maximum heap. */
+    static long partOfHeap() {
+        return Math.max(MIN_BYTES, Runtime.getRuntime().maxMemory() / HEAP_DIVISOR);
     }
 
-    long used() {
-        return used.get();
+    synchronized long used() {
+        return used;
     }
 
-    Reservation reserveNothing() {
-        return new Reservation();
+    Reservation reserveNothing(String project) {
+        return new Reservation(project);
+    }
+
+    private synchronized boolean tryReserve(String project, long bytes) {
+        if (bytes == 0) return true;
+        long own = usedByProject.getOrDefault(project, 0L);
+        long leftByOthers = limit - (used - own);
+        if (own + bytes > leftByOthers / 2) return false;
+        usedByProject.put(project, own + bytes);
+        used += bytes;
+        return true;
+    }
+
+    private synchronized void giveBack(String project, long bytes) {
+        usedByProject.computeIfPresent(project, (name, own) -> own == bytes ? null : own - bytes);
+        used -= bytes;
     }
 
     /** The part of the budget that one request uses. Closing it returns that part. */
     final class Reservation implements AutoCloseable {
+        private final String project;
         private long reserved;
 
-        /** Reserves more memory; throws a problem with status 503 if the budget does not have it. */
+        private Reservation(String project) {
+            this.project = project;
+        }
+
+        /** Reserves more memory; throws a problem with status 503 if the share of the project does not have it. */
         synchronized void add(long bytes) {
-            if (used.addAndGet(bytes) > limit) {
-                used.addAndGet(-bytes);
-                throw ErrorMapping.bodiesTooLarge();
-            }
+            if (!tryReserve(project, bytes)) throw ErrorMapping.noMemory();
             reserved += bytes;
+        }
+
+        /**
+         * Changes the reservation to so many bytes; throws a problem with status 503 if the share does not have them.
+         */
+        synchronized void resize(long bytes) {
+            if (bytes > reserved) add(bytes - reserved);
+            else shrink(bytes);
+        }
+
+        /** Returns what is reserved beyond so many bytes. */
+        synchronized void shrink(long bytes) {
+            long surplus = reserved - bytes;
+            if (surplus <= 0) return;
+            giveBack(project, surplus);
+            reserved = bytes;
         }
 
         @Override
         public synchronized void close() {
-            used.addAndGet(-reserved);
-            reserved = 0;
+            shrink(0);
         }
     }
 }

@@ -6,6 +6,8 @@ import java.util.Locale;
 public enum Permission {
     /** No key is required: health, version and the API description. */
     PUBLIC,
+    /** Any valid key, token or session is sufficient: what callers may know of themselves. */
+    ANY,
     READ,
     ENQUEUE,
     MANAGE,
@@ -19,7 +21,7 @@ public enum Permission {
     /** Returns whether a scope grants this permission: manage includes read and enqueue, admin includes everything. */
     public boolean grantedBy(String scope) {
         return switch (this) {
-            case PUBLIC -> true;
+            case PUBLIC, ANY -> true;
             case READ -> scope.equals("read") || scope.equals("manage") || scope.equals("admin");
             case ENQUEUE -> scope.equals("enqueue") || scope.equals("manage") || scope.equals("admin");
             case MANAGE -> scope.equals("manage") || scope.equals("admin");

@@ -4,14 +4,16 @@ import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.PublicId;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.internal.value.Uuid7;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import io.carillon.server.share.RecentValues;
+import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -26,14 +28,27 @@ import org.slf4j.LoggerFactory;
 public final class RequestDispatcher {
     private static final Logger log = LoggerFactory.getLogger(RequestDispatcher.class);
     private static final Logger accessLog = LoggerFactory.getLogger("io.carillon.server.access");
+    private static final Pattern LENGTH = Pattern.compile("[0-9]{1,18}");
+    /** Each method is a tag of a meter, so that a client must not be able to invent further ones. */
+    private static final Set<String> METHODS = Set.of("GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS");
+
     private static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9._-]{1,100}");
     /** Of a body that is too long, so much is read. A longer one is rejected unread. */
     static final long MAX_READ_BYTES = 4L * Route.MAX_BODY_BYTES;
 
+    /** The memory of smaller responses is not counted: that of all requests in progress together is small. */
+    private static final int MIN_RESERVED_RESPONSE = 16 * 1024;
+
     static final String REQUEST_ID_HEADER = "X-Request-Id";
 
-    /** A request as the HTTP server received it, without its body. */
-    record RawRequest(
+    /**
+     * A request as the HTTP server received it, without its body.
+     *
+     * @param path the encoded path
+     * @param query the encoded query; null if there is none
+     * @param headers the values by their names in lower case; several values of a name are separated by commas
+     */
+    public record RawRequest(
             String method, String path, @Nullable String query, Map<String, String> headers, String remoteAddress) {
         String header(String name) {
             return headers.getOrDefault(name, "");
@@ -42,12 +57,18 @@ public final class RequestDispatcher {
         long declaredLength() {
             String length = header("content-length");
             if (length.isEmpty()) return 0;
-            return length.matches("[0-9]{1,18}") ? Long.parseLong(length) : Long.MAX_VALUE;
+            return LENGTH.matcher(length).matches() ? Long.parseLong(length) : Long.MAX_VALUE;
         }
 
         boolean hasBody() {
             return declaredLength() > 0 || headers.containsKey("transfer-encoding");
         }
+    }
+
+    /** The body of a request, which is read with blocking calls. */
+    @FunctionalInterface
+    public interface BodySource {
+        InputStream open() throws IOException;
     }
 
     /** A completed request, for meters. It contains no text from the caller: {@code path} is the path of the route. */
@@ -84,6 +105,11 @@ public final class RequestDispatcher {
             return raw.hasBody();
         }
 
+        /** Returns the project of the caller; the empty string if the caller has no key. */
+        String project() {
+            return caller.project();
+        }
+
         int maxBodyBytes() {
             return requireHead().route().maxBodyBytes();
         }
@@ -98,28 +124,77 @@ public final class RequestDispatcher {
     private final Authenticator authenticator;
     private final Predicate<String> hostAllowed;
     private final CompletionListener completionListener;
+    private boolean logsRequests = true;
     private final RequestPermits permits = new RequestPermits();
-    private final MemoryBudget memory = MemoryBudget.ofHeap();
+    private final RequestTurns turns = new RequestTurns();
+    private final RecentValues<ApiRequest.SharedKey, ApiResponse> recentAnswers = new RecentValues<>(System::nanoTime);
+    private final MemoryBudget memory;
+    private final boolean readOnly;
 
     /**
      * Creates a dispatcher.
      *
      * @param hostAllowed whether the server answers requests with this {@code Host} header
+     * @param bodyMemory the bytes that the bodies of all requests in progress may use
+     * @param readOnly whether every request that changes something is refused
      */
     public RequestDispatcher(
             Router router,
             Authenticator authenticator,
             Predicate<String> hostAllowed,
+            long bodyMemory,
+            boolean readOnly,
             CompletionListener completionListener) {
         this.router = router;
         this.authenticator = authenticator;
         this.hostAllowed = hostAllowed;
+        this.memory = new MemoryBudget(bodyMemory);
+        this.readOnly = readOnly;
         this.completionListener = completionListener;
+    }
+
+    /**
+     * Creates a dispatcher for requests that an application receives: the application decides about host names, and
+     * has an access log of its own.
+     */
+    public static RequestDispatcher forApplication(Router router, Authenticator authenticator) {
+        RequestDispatcher dispatcher =
+                new RequestDispatcher(router, authenticator, host -> true, defaultBodyMemory(), false, request -> {});
+        dispatcher.logsRequests = false;
+        return dispatcher;
+    }
+
+    /** Returns the memory for bodies that fits the heap. */
+    public static long defaultBodyMemory() {
+        return MemoryBudget.partOfHeap();
     }
 
     /** Returns the memory that bodies may use. */
     MemoryBudget memory() {
         return memory;
+    }
+
+    /** Handles a request of an HTTP server whose threads may wait for the body. */
+    public ApiResponse handle(RawRequest raw, BodySource source) {
+        PendingRequest pending = accept(raw);
+        ApiResponse refusal = pending.refusal();
+        if (refusal != null) return refusal;
+        try (MemoryBudget.Reservation reservation = memory.reserveNothing(pending.project())) {
+            return execute(pending, pending.hasBody() ? read(source.open(), pending) : new byte[0], reservation);
+        } catch (Problem tooLarge) {
+            return refuse(pending, tooLarge);
+        } catch (IOException broken) {
+            return refuse(pending, ErrorMapping.bodyIncomplete());
+        }
+    }
+
+    private static byte[] read(InputStream in, PendingRequest pending) throws IOException {
+        int most = pending.maxBodyBytes();
+        byte[] body = in.readNBytes(most + 1);
+        if (body.length <= most) return body;
+        // A client that still sends would not read the response.
+        for (long left = MAX_READ_BYTES; left > 0 && in.read() >= 0; ) left -= 1 + in.skip(Math.min(left, 8_192));
+        throw ErrorMapping.bodyTooLarge(most);
     }
 
     /** Finds the route, identifies the caller and checks everything that does not need the body. */
@@ -133,14 +208,36 @@ public final class RequestDispatcher {
         return pending;
     }
 
-    /** Runs the action of an accepted request. */
+    /** Runs the action of an accepted request. The reservation then has the memory of the response. */
     ApiResponse execute(PendingRequest pending, byte[] body, MemoryBudget.Reservation reservation) {
         try {
             reservation.add(Json.treeBytes(body));
-            return complete(pending, invoke(pending, new ApiRequest(pending.requireHead(), body, pending.caller)));
+            ApiRequest request = new ApiRequest(pending.requireHead(), body, pending.caller, reservation::add);
+            Supplier<ApiResponse> call = () -> tagged(request, invoke(pending, request));
+            ApiResponse response = request.sharing()
+                    .map(sharing -> recentAnswers.get(sharing.key(), sharing.maxAge(), call))
+                    .orElseGet(call);
+            ApiResponse answer = EntityTags.unlessKnown(request, response);
+            reserve(reservation, request.route(), answer.body().length);
+            return complete(pending, answer);
         } catch (RuntimeException | StackOverflowError failure) {
+            reservation.shrink(0);
             return refuse(pending, failure);
         }
+    }
+
+    private static ApiResponse tagged(ApiRequest request, ApiResponse response) {
+        return request.route().path().startsWith("/v1/") ? EntityTags.withTag(request, response) : response;
+    }
+
+    /**
+     * Reserves the memory of a response, which a client may read slowly. Those of public routes are the same bytes for
+     * all clients. What a request has changed cannot be refused any more.
+     */
+    private static void reserve(MemoryBudget.Reservation reservation, Route route, int length) {
+        boolean reserved = route.permission() != Permission.PUBLIC && length >= MIN_RESERVED_RESPONSE;
+        if (reserved && route.method().equals("GET")) reservation.resize(length);
+        else reservation.shrink(reserved ? length : 0);
     }
 
     /** Returns the response to a request that failed. */
@@ -179,8 +276,9 @@ public final class RequestDispatcher {
                 permit.release();
             }
         }
+        if (readOnly && route.isChange()) throw Problem.readOnly();
         refuseUnknownParameters(head);
-        if (raw.declaredLength() > MAX_READ_BYTES) throw BodyReader.tooLarge(route.maxBodyBytes());
+        if (raw.declaredLength() > MAX_READ_BYTES) throw ErrorMapping.bodyTooLarge(route.maxBodyBytes());
         return head;
     }
 
@@ -218,15 +316,37 @@ public final class RequestDispatcher {
                     .withHeader("Allow", "GET");
         }
         ApiRequest.Head head = pending.requireHead();
-        return response.withStream(new AuthenticatedStream(stream, () -> identify(head)));
+        return response.withStream(
+                new AuthenticatedStream(stream, () -> requireSameRights(request.caller(), identify(head))));
+    }
+
+    /** What a stream shows depends on the rights that its caller had at its start. */
+    private static void requireSameRights(Caller started, Caller now) {
+        if (!now.project().equals(started.project()) || !now.scopes().containsAll(started.scopes()))
+            throw Problem.notMember();
     }
 
     /** Public GET routes need no permit: they answer from memory, or bound their own use of the database. */
     private RequestPermits.Permit permit(ApiRequest request) {
         Route route = request.route();
-        if (route.permission() != Permission.PUBLIC)
-            return permits.forProject(request.caller().project());
+        if (route.permission() != Permission.PUBLIC) return permitInTurn(request);
         return route.method().equals("GET") ? () -> {} : permits.forPublic();
+    }
+
+    private RequestPermits.Permit permitInTurn(ApiRequest request) {
+        String project = request.caller().project();
+        int count = RequestTurns.turnsOf(request.route());
+        RequestPermits.Permit permit = permits.forProject(project);
+        try {
+            request.turn().takeFrom(() -> turns.take(project, count));
+        } catch (Problem late) {
+            permit.release();
+            throw late;
+        }
+        return () -> {
+            request.turn().end();
+            permit.release();
+        };
     }
 
     /**
@@ -249,6 +369,7 @@ public final class RequestDispatcher {
     }
 
     private static void refuseUnknownParameters(ApiRequest.Head head) {
+        if (head.route().queryParameters().contains(Route.ANY_PARAMETER)) return;
         for (String name : head.query().keySet())
             if (!head.route().queryParameters().contains(name))
                 throw Problem.of(400, "unknown-parameter", "Unknown query parameter. The field \"errors\" says where.")
@@ -261,7 +382,7 @@ public final class RequestDispatcher {
     private static List<String> decodedSegments(String path) {
         List<String> parts = new ArrayList<>();
         for (String segment : Route.segments(path.startsWith("/") ? path : "/" + path))
-            parts.add(decode(segment, true));
+            parts.add(Router.decode(segment, true));
         return parts;
     }
 
@@ -271,21 +392,11 @@ public final class RequestDispatcher {
         for (String pair : raw.split("&", -1)) {
             if (pair.isEmpty()) continue;
             int equals = pair.indexOf('=');
-            String name = decode(equals < 0 ? pair : pair.substring(0, equals), false);
-            String value = equals < 0 ? "" : decode(pair.substring(equals + 1), false);
+            String name = Router.decode(equals < 0 ? pair : pair.substring(0, equals), false);
+            String value = equals < 0 ? "" : Router.decode(pair.substring(equals + 1), false);
             values.computeIfAbsent(name, n -> new ArrayList<>()).add(value);
         }
         return values;
-    }
-
-    private static String decode(String text, boolean path) {
-        try {
-            String plain = URLDecoder.decode(path ? text.replace("+", "%2B") : text, StandardCharsets.UTF_8);
-            if (TextCleaner.isClean(plain)) return plain;
-        } catch (IllegalArgumentException malformed) {
-            // The exception below says so.
-        }
-        throw Problem.of(400, "malformed-url", "The path or query is not well-formed. Percent-encode it as UTF-8.");
     }
 
     private static String requestId(RawRequest request) {
@@ -296,16 +407,27 @@ public final class RequestDispatcher {
     private ApiResponse complete(PendingRequest pending, ApiResponse response) {
         ApiResponse complete =
                 response.withHeader(REQUEST_ID_HEADER, pending.requestId).withSecurityHeaders();
+        if (!pending.caller.project().isEmpty())
+            complete = complete.withHeaders(authenticator.rateHeaders(pending.caller));
         RawRequest raw = pending.raw;
         Duration took = Duration.ofNanos(System.nanoTime() - pending.beganNanos);
-        String method = raw.method().matches("[A-Z]{1,10}") ? raw.method() : "OTHER";
+        String method = METHODS.contains(raw.method()) ? raw.method() : "OTHER";
         completionListener.onCompleted(new CompletedRequest(method, pending.path, response.status(), took));
         // The path of the route, not of the caller: a URL may contain a secret, which must not get into the log.
-        boolean routine = pending.path.endsWith("z") || pending.path.equals("/metrics");
-        if (routine) accessLog.debug("{} {} {} {}ms", method, pending.path, response.status(), took.toMillis());
+        boolean routine = !logsRequests
+                || pending.path.endsWith("z")
+                || pending.path.equals("/metrics")
+                || pending.path.equals("/ui/{hash}/{file}");
+        if (routine)
+            accessLog.debug(
+                    "request answered method={} path={} status={} ms={}",
+                    method,
+                    pending.path,
+                    response.status(),
+                    took.toMillis());
         else
             accessLog.info(
-                    "{} {} {} {}ms request={} project={} actor={} from={}",
+                    "request answered method={} path={} status={} ms={} request={} project={} actor={} from={}",
                     method,
                     pending.path,
                     response.status(),

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 /**
  * One operation of the API: method, path, required permission, accepted query parameters, maximum length of the body
  * and action. A path consists of literal segments and {@code {name}} segments. A request with any other query
- * parameter, or with a longer body, is rejected.
+ * parameter, or with a longer body, is rejected. The last segment may be empty: the path then ends with a slash.
  */
 public record Route(
         String method,
@@ -23,6 +23,23 @@ public record Route(
     public static final int MAX_BODY_BYTES = 2 * 1024 * 1024;
     /** The default of public routes: their callers are unknown and have no quota. */
     private static final int MAX_PUBLIC_BODY_BYTES = 8 * 1024;
+
+    /** Stands for all query parameters, for a request whose parameters another program decides. */
+    public static final String ANY_PARAMETER = "*";
+
+    /**
+     * The operations that a read-only server allows, besides reading: they start and end sessions, take access away
+     * from
+     * a leaked key, compute, or report the result of an attempt that a node executes.
+     */
+    private static final Set<String> ALLOWED_IF_READ_ONLY = Set.of(
+            "POST /v1/session",
+            "POST /v1/session:redeem",
+            "DELETE /v1/session",
+            "DELETE /v1/sessions/{id}",
+            "POST /v1/keys:revoke-by-value",
+            "POST /v1/schedules:preview",
+            "POST /v1/runs/{id}/complete");
 
     private static final Set<String> METHODS_WITH_BODY = Set.of("PUT", "POST", "PATCH");
     private static final Pattern SEGMENT = Pattern.compile("[a-z0-9._:-]+|\\{[a-z]+}");
@@ -41,8 +58,10 @@ public record Route(
         if (!METHODS.contains(method))
             throw new IllegalArgumentException("method must be one of " + METHODS + " (was " + method + ")");
         if (!path.startsWith("/")
-                || !segments(path).stream()
-                        .allMatch(part -> SEGMENT.matcher(part).matches()))
+                || !segments(path.length() > 1 && path.endsWith("/") ? path.substring(0, path.length() - 1) : path)
+                        .stream()
+                        .allMatch(part ->
+                                path.equals("/") || SEGMENT.matcher(part).matches()))
             throw new IllegalArgumentException("invalid route path \"" + path + "\"");
     }
 
@@ -82,9 +101,15 @@ public record Route(
         return new Route(method, path, permission, queryParameters, bytes, action);
     }
 
-    /** Returns the values of the {@code {name}} segments if the path matches this route, otherwise empty. */
-    Optional<Map<String, String>> match(List<String> parts) {
-        List<String> mine = segments(path);
+    /** Returns whether a read-only server refuses this operation. */
+    boolean isChange() {
+        return !method.equals("GET") && !ALLOWED_IF_READ_ONLY.contains(method + " " + path);
+    }
+
+    /**
+     * Returns the values of the {@code {name}} segments of a route if the parts of a path match them, otherwise empty.
+     */
+    static Optional<Map<String, String>> match(List<String> mine, List<String> parts) {
         if (mine.size() != parts.size()) return Optional.empty();
         Map<String, String> values = new TreeMap<>();
         for (int i = 0; i < mine.size(); i++) {

@@ -1,5 +1,8 @@
 package io.carillon.server.http;
 
+import io.carillon.internal.value.TextCleaner;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -18,7 +21,10 @@ public final class Router {
     record RouteMatch(Route route, Map<String, String> pathValues) {}
 
     private final List<Route> routes;
-    private final Map<Integer, List<Route>> byLength;
+    private final Map<Integer, List<SplitRoute>> byLength;
+
+    /** A route with the segments of its path, which are needed for each request. */
+    private record SplitRoute(Route route, List<String> segments) {}
 
     public Router(List<Route> routes) {
         this.routes = List.copyOf(routes);
@@ -31,8 +37,8 @@ public final class Router {
         literalFirst.sort((one, other) ->
                 one.path().replace('{', '~').compareTo(other.path().replace('{', '~')));
         this.byLength = literalFirst.stream()
-                .collect(Collectors.groupingBy(
-                        route -> Route.segments(route.path()).size()));
+                .map(route -> new SplitRoute(route, Route.segments(route.path())))
+                .collect(Collectors.groupingBy(split -> split.segments().size()));
     }
 
     public List<Route> routes() {
@@ -42,8 +48,9 @@ public final class Router {
     /** Returns the route of a request; throws a problem if no route has this path, or none with this method. */
     RouteMatch find(String method, List<String> parts) {
         Set<String> allowed = new TreeSet<>();
-        for (Route route : byLength.getOrDefault(parts.size(), List.of())) {
-            Optional<Map<String, String>> values = route.match(parts);
+        for (SplitRoute split : byLength.getOrDefault(parts.size(), List.of())) {
+            Route route = split.route();
+            Optional<Map<String, String>> values = Route.match(split.segments(), parts);
             if (values.isEmpty()) continue;
             if (route.method().equals(method)) return new RouteMatch(route, values.get());
             allowed.add(route.method());
@@ -57,5 +64,16 @@ public final class Router {
                         "This path does not support the method of the request. Allowed: %s."
                                 .formatted(String.join(", ", allowed)))
                 .withHeader("Allow", String.join(", ", allowed));
+    }
+
+    /** Decodes a part of a path or query. */
+    static String decode(String text, boolean path) {
+        try {
+            String plain = URLDecoder.decode(path ? text.replace("+", "%2B") : text, StandardCharsets.UTF_8);
+            if (TextCleaner.isClean(plain)) return plain;
+        } catch (IllegalArgumentException malformed) {
+            // The exception below says so.
+        }
+        throw Problem.of(400, "malformed-url", "The path or query is not well-formed. Percent-encode it as UTF-8.");
     }
 }

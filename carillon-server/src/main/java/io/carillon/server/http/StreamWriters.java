@@ -1,6 +1,12 @@
 package io.carillon.server.http;
 
+import static java.util.Objects.requireNonNull;
+
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -9,16 +15,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends streams part by part. A few threads serve all streams: a stream uses one only while its next part is
- * read from the database, and none while it waits or while its client is slow.
+ * read from the database, and none while it waits or while its client is slow. The streams of a project use one thread
+ * together, so that a project whose parts are read slowly does not delay the streams of others.
  */
 final class StreamWriters implements AutoCloseable {
     private static final long INTERVAL_MILLIS = 1_000;
     private static final long MAX_CLOSE_SECONDS = 3;
 
     private final ScheduledExecutorService threads;
+    /** The streams that wait for an earlier stream of their project. A project with a step in progress has an entry. */
+    private final Map<String, Deque<Writer>> waitingByProject = new HashMap<>();
+
     private volatile boolean closing;
 
     /** Uses these threads and ends them. At shutdown, the next step of each stream still runs, and ends it. */
@@ -43,6 +54,48 @@ final class StreamWriters implements AutoCloseable {
         }
     }
 
+    private void runInTurn(Writer writer) {
+        String project = writer.stream.project();
+        synchronized (waitingByProject) {
+            Deque<Writer> waiting = waitingByProject.get(project);
+            if (waiting != null) {
+                waiting.addLast(writer);
+                return;
+            }
+            waitingByProject.put(project, new ArrayDeque<>());
+        }
+        runAndContinue(project, writer);
+    }
+
+    /** Runs a step, and lets the next one of the project follow behind the steps of other projects. */
+    private void runAndContinue(String project, Writer first) {
+        Writer writer = first;
+        while (writer != null) {
+            writer.step();
+            Writer next = nextOf(project);
+            if (next != null && tryExecute(() -> runAndContinue(project, next))) return;
+            writer = next;
+        }
+    }
+
+    private @Nullable Writer nextOf(String project) {
+        synchronized (waitingByProject) {
+            Writer next = requireNonNull(waitingByProject.get(project)).pollFirst();
+            if (next == null) waitingByProject.remove(project);
+            return next;
+        }
+    }
+
+    /** Returns false after the threads have been ended; then the caller runs the task. */
+    private boolean tryExecute(Runnable task) {
+        try {
+            threads.execute(task);
+            return true;
+        } catch (RejectedExecutionException closed) {
+            return false;
+        }
+    }
+
     /** Sends one stream. The next part is asked for when the previous one was sent, so calls never overlap. */
     private final class Writer {
         private final ApiResponse.Streaming stream;
@@ -58,7 +111,7 @@ final class StreamWriters implements AutoCloseable {
 
         void schedule(long millis) {
             try {
-                ScheduledFuture<?> unused = threads.schedule(this::step, millis, TimeUnit.MILLISECONDS);
+                ScheduledFuture<?> unused = threads.schedule(() -> runInTurn(this), millis, TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException closed) {
                 end();
             }
@@ -73,7 +126,7 @@ final class StreamWriters implements AutoCloseable {
                             false,
                             ByteBuffer.wrap(part.get()),
                             Callback.from(() -> schedule(INTERVAL_MILLIS), this::onDisconnected));
-            } catch (IllegalStateException ended) {
+            } catch (RuntimeException ended) {
                 // Jetty has ended the exchange meanwhile.
                 closeOnce();
             }

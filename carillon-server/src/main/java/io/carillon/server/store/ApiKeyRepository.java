@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class ApiKeyRepository {
     // Searches by the unique id alone: the project is known only after the key was found.
     private static final String FIND_VALID = """
-            SELECT k.project, k.hash, k.scopes, k.addresses, k.queues, k.handlers, k.used_at IS NULL
+            SELECT k.project, k.hash, k.scopes, k.addresses, k.queues, k.handlers, k.endpoints, k.used_at IS NULL
               OR k.used_at < carillon.clock() - interval '1 minute' AS stale,
                    least(k.expires_at, k.replaced_at) AS ends_at, p.requests_per_second
               FROM carillon.api_key k JOIN carillon.project p USING (project)
@@ -31,8 +31,9 @@ public final class ApiKeyRepository {
 
     private static final String INSERT = """
             INSERT INTO carillon.api_key (project, id, hash, name, scopes, bootstrap, created_by, expires_at,
-                                          addresses, queues, handlers)
-            VALUES (:project, :id, :hash, :name, :scopes, false, :createdBy, :expiresAt, :addresses, :queues, :handlers)
+                                          addresses, queues, handlers, endpoints)
+            VALUES (:project, :id, :hash, :name, :scopes, false, :createdBy, :expiresAt, :addresses, :queues, :handlers,
+                    :endpoints)
             """;
 
     private static final String INSERT_BOOTSTRAP = """
@@ -50,11 +51,14 @@ public final class ApiKeyRepository {
 
     private static final String COLUMNS =
             "SELECT project, id, name, scopes, bootstrap, created_at, created_by, least(expires_at, replaced_at)"
-                    + " AS ends_at, revoked_at, used_at, addresses, queues, handlers FROM carillon.api_key ";
+                    + " AS ends_at, revoked_at, used_at, addresses, queues, handlers, endpoints FROM carillon.api_key ";
 
     private static final String LIST = COLUMNS + "WHERE project = :project AND id > :after ORDER BY id LIMIT :limit";
 
     private static final String GET = COLUMNS + "WHERE project = :project AND id = :id";
+
+    private static final String GET_VALID =
+            GET + " AND revoked_at IS NULL AND coalesce(least(expires_at, replaced_at) > carillon.clock(), true)";
 
     private static final String REVOKE = """
             UPDATE carillon.api_key SET revoked_at = carillon.clock()
@@ -67,6 +71,7 @@ public final class ApiKeyRepository {
               carillon.clock() + make_interval(secs => :seconds))
              WHERE project = :project AND id = :id AND revoked_at IS NULL
                AND coalesce(least(expires_at, replaced_at) > carillon.clock(), true)
+               AND (:again OR replaced_at IS NULL)
             RETURNING expires_at
             """;
 
@@ -137,6 +142,7 @@ public final class ApiKeyRepository {
                 .texts("addresses", key.limits().addresses())
                 .texts("queues", key.limits().queues())
                 .texts("handlers", key.limits().handlers())
+                .texts("endpoints", key.limits().endpoints())
                 .update();
     }
 
@@ -182,6 +188,11 @@ public final class ApiKeyRepository {
         return bindKey(session.query(GET), project, id).first(ApiKeyRepository::read);
     }
 
+    /** Returns a key that has not ended, as the database knows it now. */
+    public Optional<ApiKey> getValid(Session session, String project, String id) throws SQLException {
+        return bindKey(session.query(GET_VALID), project, id).first(ApiKeyRepository::read);
+    }
+
     public boolean revoke(Session session, String project, String id) throws SQLException {
         return bindKey(session.query(REVOKE), project, id).update() == 1;
     }
@@ -191,12 +202,15 @@ public final class ApiKeyRepository {
 
     /**
      * Ends a key after so many seconds, unless it expires earlier, and returns the expiry that it was created with.
-     * Returns empty if the key was revoked or has expired.
+     *
+     * @param again whether to replace a key that was replaced before
+     * @return empty if the key was revoked or has expired, or was replaced before
      */
-    public Optional<Expiry> replaceAfter(Session session, String project, String id, double seconds)
+    public Optional<Expiry> replaceAfter(Session session, String project, String id, double seconds, boolean again)
             throws SQLException {
         return bindKey(session.query(REPLACE), project, id)
                 .real("seconds", seconds)
+                .flag("again", again)
                 .first(row -> new Expiry(row.maybeInstant("expires_at")));
     }
 
@@ -219,6 +233,10 @@ public final class ApiKeyRepository {
 
     private static KeyLimits limits(Row row) throws SQLException {
         return new KeyLimits(
-                row.maybeInstant("ends_at"), row.texts("addresses"), row.texts("queues"), row.texts("handlers"));
+                row.maybeInstant("ends_at"),
+                row.texts("addresses"),
+                row.texts("queues"),
+                row.texts("handlers"),
+                row.texts("endpoints"));
     }
 }

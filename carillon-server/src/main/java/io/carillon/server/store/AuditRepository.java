@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -14,15 +15,28 @@ import org.jspecify.annotations.Nullable;
 public final class AuditRepository {
     private static final String INSERT = """
             INSERT INTO carillon.audit (project, id, actor, action, object, detail, request_id)
-            VALUES (:project, :id, :actor, :action, :object, :detail::jsonb, :request)
+            SELECT :project, e.id, e.actor, e.action, e.object, e.detail::jsonb, e.request
+              FROM unnest(:ids::uuid[], :actors::text[], :actions::text[], :objects::text[], :details::text[],
+                  :requests::text[])
+                AS e(id, actor, action, object, detail, request)
             """;
 
     private static final String LIST = """
-            SELECT id, at, actor, action, object, detail, request_id FROM carillon.audit
-             WHERE project = :project AND id < :before AND action = coalesce(:action, action)
-               AND actor = coalesce(:actor, actor) AND object = coalesce(:object, object)
+            SELECT id, at, actor, action, object, detail, request_id
+              FROM (SELECT * FROM carillon.audit WHERE project = :project AND id < :before
+                     ORDER BY id DESC LIMIT :entries) newest
+             WHERE action = coalesce(:action, action) AND actor = coalesce(:actor, actor)
+               AND object = coalesce(:object, object)
              ORDER BY id DESC LIMIT :limit
             """;
+
+    private static final String LAST_READ = """
+            SELECT id FROM carillon.audit WHERE project = :project AND id < :before
+             ORDER BY id DESC OFFSET :entries - 1 LIMIT 1
+            """;
+
+    /** The number of entries that a page reads, however few of them match. */
+    private static final int MAX_READ = 10_000;
 
     // Goes from project to project along the primary key. Ids contain the database time; ids of earlier versions
     // contain the time of a server, which may differ by an hour.
@@ -68,14 +82,19 @@ public final class AuditRepository {
             @Nullable String object) {}
 
     public void write(Session session, String project, Change change) throws SQLException {
+        write(session, project, List.of(change));
+    }
+
+    /** Writes an entry for each change, in their order. */
+    public void write(Session session, String project, List<Change> changes) throws SQLException {
         session.query(INSERT)
                 .text("project", project)
-                .uuid("id", transactions.newId())
-                .text("actor", TextCleaner.clean(change.actor(), 200))
-                .text("action", change.action())
-                .text("object", TextCleaner.clean(change.object(), 300))
-                .text("detail", change.detail())
-                .text("request", change.requestId())
+                .column("ids", "uuid", changes, change -> transactions.newId())
+                .column("actors", "text", changes, change -> TextCleaner.clean(change.actor(), 200))
+                .column("actions", "text", changes, Change::action)
+                .column("objects", "text", changes, change -> TextCleaner.clean(change.object(), 300))
+                .column("details", "text", changes, Change::detail)
+                .column("requests", "text", changes, Change::requestId)
                 .update();
     }
 
@@ -89,13 +108,38 @@ public final class AuditRepository {
     }
 
     /**
-     * Returns entries of a project, newest first, from before the entry {@code before}; the empty string means
-     * from the newest.
+     * Entries of a project.
+     *
+     * @param next the id of the entry that the next page follows; empty after the last page
      */
-    public List<Entry> list(Session session, String project, String before, Filter filter, int limit)
-            throws SQLException {
+    public record Page(List<Entry> entries, Optional<String> next) {}
+
+    /**
+     * Returns entries of a project, newest first, from before the entry {@code before}; the empty string means
+     * from the newest. The page may be short although it is not the last one, because it reads a limited number of
+     * entries.
+     */
+    public Page page(Session session, String project, String before, Filter filter, int limit) throws SQLException {
         UUID from = before.isEmpty() ? MAX_ID : PublicId.parse(PREFIX, before);
+        List<Entry> found = list(session, project, from, filter, limit + 1);
+        if (found.size() > limit)
+            return new Page(
+                    found.subList(0, limit), Optional.of(found.get(limit - 1).id()));
+        return new Page(found, lastRead(session, project, from));
+    }
+
+    private static Optional<String> lastRead(Session session, String project, UUID from) throws SQLException {
+        return session.query(LAST_READ)
+                .text("project", project)
+                .uuid("before", from)
+                .number("entries", MAX_READ)
+                .first(row -> PublicId.format(PREFIX, row.uuid("id")));
+    }
+
+    private static List<Entry> list(Session session, String project, UUID from, Filter filter, int limit)
+            throws SQLException {
         return session.query(LIST)
+                .number("entries", MAX_READ)
                 .text("project", project)
                 .uuid("before", from)
                 .text("action", filter.action())

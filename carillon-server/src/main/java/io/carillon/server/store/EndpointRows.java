@@ -3,16 +3,42 @@ package io.carillon.server.store;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.run.PolicyText;
 import io.carillon.webhook.WebhookTarget;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** Reads the rows of {@link EndpointRepository}: each contains an endpoint with at most one of its secrets. */
+/** Reads the rows of {@link EndpointRepository}: each contains an endpoint with its secrets as JSON. */
 final class EndpointRows {
     private EndpointRows() {}
+
+    /** A secret in the JSON that the statement builds. */
+    record SecretJson(
+            String name,
+            @Nullable String header,
+            @Nullable String publicKey,
+            String sealed,
+            @Nullable String previous,
+            @Nullable Instant previousUntil,
+            Instant createdAt,
+            String createdBy,
+            @Nullable Instant rotatedAt) {
+        private StoredEndpoint.StoredSecret toStored() {
+            return new StoredEndpoint.StoredSecret(
+                    name,
+                    header,
+                    publicKey,
+                    sealed,
+                    previous,
+                    previousUntil,
+                    new ApiKey.Creation(createdAt, createdBy),
+                    rotatedAt);
+        }
+    }
 
     static StoredEndpoint read(Row row) throws SQLException {
         return new StoredEndpoint(
@@ -20,7 +46,8 @@ final class EndpointRows {
                 row.text("name"),
                 row.number("version"),
                 request(row),
-                row.maybeText("secret") == null ? List.of() : List.of(secret(row)),
+                PolicyText.parseRetry(row.maybeText("retry")),
+                secrets(row.maybeText("secrets")),
                 new ApiKey.Creation(row.instant("created_at"), row.text("created_by")),
                 row.instant("updated_at"));
     }
@@ -34,7 +61,8 @@ final class EndpointRows {
                 "",
                 new WebhookTarget.Timeouts(row.seconds("total_timeout"), row.seconds("connect_timeout")),
                 row.numbers("success").stream().map(Long::intValue).toList(),
-                row.maybeSeconds("callback"));
+                row.maybeSeconds("callback"),
+                null);
     }
 
     @SuppressWarnings("unchecked") // EndpointRepository writes the column from a map of texts
@@ -42,34 +70,10 @@ final class EndpointRows {
         return (Map<String, String>) EndpointRepository.JSON.decode(json.getBytes(UTF_8), Map.class);
     }
 
-    private static StoredEndpoint.StoredSecret secret(Row row) throws SQLException {
-        return new StoredEndpoint.StoredSecret(
-                row.text("secret"),
-                row.maybeText("header"),
-                row.text("sealed"),
-                row.maybeText("previous"),
-                row.maybeInstant("previous_until"),
-                new ApiKey.Creation(row.instant("secret_created_at"), row.text("secret_created_by")),
-                row.maybeInstant("rotated_at"));
-    }
-
-    /** Joins the rows of each endpoint, in their order. */
-    static List<StoredEndpoint> group(List<StoredEndpoint> rows) {
-        Map<String, StoredEndpoint> grouped = new LinkedHashMap<>();
-        for (StoredEndpoint row : rows) grouped.merge(row.project() + "/" + row.name(), row, EndpointRows::join);
-        return new ArrayList<>(grouped.values());
-    }
-
-    private static StoredEndpoint join(StoredEndpoint first, StoredEndpoint second) {
-        List<StoredEndpoint.StoredSecret> secrets = new ArrayList<>(first.secrets());
-        secrets.addAll(second.secrets());
-        return new StoredEndpoint(
-                first.project(),
-                first.name(),
-                first.version(),
-                first.request(),
-                secrets,
-                first.creation(),
-                first.updatedAt());
+    private static List<StoredEndpoint.StoredSecret> secrets(@Nullable String json) {
+        if (json == null) return List.of();
+        return Arrays.stream(EndpointRepository.JSON.decode(json.getBytes(UTF_8), SecretJson[].class))
+                .map(SecretJson::toStored)
+                .toList();
     }
 }

@@ -9,7 +9,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -25,23 +27,32 @@ public final class ProjectRepository {
             """;
 
     private static final String COLUMNS = """
-            SELECT project, owner, created_at, requests_per_second, max_schedules, max_waiting, max_bulk_actions,
-              max_streams, ad_hoc_urls
-              FROM carillon.project
+            SELECT p.project, p.id, p.owner, coalesce(u.name, u.subject) AS owner_name, p.created_at,
+              p.requests_per_second, p.max_schedules, p.max_waiting, p.max_bulk_actions, p.max_streams, p.max_endpoints,
+              p.max_subscriptions, p.ad_hoc_urls
+              FROM carillon.project p LEFT JOIN carillon.app_user u ON u.id = p.owner
             """;
 
-    private static final String GET = COLUMNS + "WHERE project = :project";
+    private static final String GET = COLUMNS + "WHERE p.project = :project";
 
-    private static final String LIST = COLUMNS + "WHERE project > :after ORDER BY project LIMIT :limit";
+    private static final String LIST = COLUMNS + "WHERE p.project > :after ORDER BY p.project LIMIT :limit";
+
+    private static final String LIST_OF_USER = COLUMNS + """
+            JOIN carillon.project_member m ON m.project = p.project AND m.user_id = :user
+             WHERE m.project > :after ORDER BY m.project LIMIT :limit
+            """;
 
     private static final String INSERT =
-            "INSERT INTO carillon.project (project, owner) VALUES (:project, :owner) ON CONFLICT (project) DO NOTHING";
+            "INSERT INTO carillon.project (project) VALUES (:project) ON CONFLICT (project) DO NOTHING";
 
     private static final String UPDATE_QUOTA = """
             UPDATE carillon.project SET requests_per_second = :rate, max_schedules = :schedules, max_waiting = :waiting,
-              max_bulk_actions = :bulkActions, max_streams = :streams
+              max_bulk_actions = :bulkActions, max_streams = :streams, max_endpoints = :endpoints,
+              max_subscriptions = :subscriptions
              WHERE project = :project
             """;
+
+    private static final String UPDATE_OWNER = "UPDATE carillon.project SET owner = :owner WHERE project = :project";
 
     private static final String UPDATE_AD_HOC_URLS =
             "UPDATE carillon.project SET ad_hoc_urls = :allowed WHERE project = :project";
@@ -66,15 +77,19 @@ public final class ProjectRepository {
      * @param maxWaiting the number of waiting and running runs
      * @param maxBulkActions the number of running bulk actions
      * @param maxStreams the number of open event streams on each node
+     * @param maxEndpoints the number of endpoints
+     * @param maxSubscriptions the number of subscriptions to events
      */
     public record Quota(
             @Nullable Double requestsPerSecond,
             @Nullable Integer maxSchedules,
             @Nullable Long maxWaiting,
             @Nullable Integer maxBulkActions,
-            @Nullable Integer maxStreams) {
+            @Nullable Integer maxStreams,
+            @Nullable Integer maxEndpoints,
+            @Nullable Integer maxSubscriptions) {
         /** The quota of projects that have none of their own, unless the server is configured otherwise. */
-        public static final Quota DEFAULT = new Quota(1_000d, 10_000, 1_000_000L, 5, 20);
+        public static final Quota DEFAULT = new Quota(1_000d, 10_000, 1_000_000L, 5, 20, 1_000, 1_000);
 
         /** Returns this quota with the parts that are null taken from the other one. */
         public Quota orElse(Quota other) {
@@ -83,17 +98,23 @@ public final class ProjectRepository {
                     maxSchedules == null ? other.maxSchedules : maxSchedules,
                     maxWaiting == null ? other.maxWaiting : maxWaiting,
                     maxBulkActions == null ? other.maxBulkActions : maxBulkActions,
-                    maxStreams == null ? other.maxStreams : maxStreams);
+                    maxStreams == null ? other.maxStreams : maxStreams,
+                    maxEndpoints == null ? other.maxEndpoints : maxEndpoints,
+                    maxSubscriptions == null ? other.maxSubscriptions : maxSubscriptions);
         }
     }
 
     /**
      * A stored project.
      *
+     * @param owner null if none
      * @param adHocUrls whether webhooks may call URLs that are not endpoints
      */
     public record StoredProject(
-            String name, @Nullable String owner, Instant createdAt, Quota quota, boolean adHocUrls) {}
+            String name, UUID id, @Nullable Owner owner, Instant createdAt, Quota quota, boolean adHocUrls) {}
+
+    /** The user to whom a project belongs, with the name to show. */
+    public record Owner(UUID user, String name) {}
 
     /** Returns the secret of this name; creates it on first use. */
     public byte[] getOrCreateSecret(String name) {
@@ -138,18 +159,23 @@ public final class ProjectRepository {
                 session.query(LIST).text("after", after).number("limit", limit).list(ProjectRepository::read));
     }
 
+    /** Returns the projects that a user is a member of, in the same order. */
+    public List<StoredProject> listOfUser(UUID user, String after, int limit) {
+        return transactions.runAsServer(session -> session.query(LIST_OF_USER)
+                .uuid("user", user)
+                .text("after", after)
+                .number("limit", limit)
+                .list(ProjectRepository::read));
+    }
+
     /** Runs work on projects with the server's rights, without row-level security. */
     public <T> T runAsServer(SessionWork<T> work) {
         return transactions.runAsServer(work);
     }
 
     /** Creates a project. Returns false if it exists. */
-    public boolean insert(Session session, String project, @Nullable String owner) throws SQLException {
-        return session.query(INSERT)
-                        .text("project", project)
-                        .text("owner", owner)
-                        .update()
-                == 1;
+    public boolean insert(Session session, String project) throws SQLException {
+        return session.query(INSERT).text("project", project).update() == 1;
     }
 
     /**
@@ -164,6 +190,17 @@ public final class ProjectRepository {
                         .number("waiting", quota.maxWaiting())
                         .number("bulkActions", quota.maxBulkActions())
                         .number("streams", quota.maxStreams())
+                        .number("endpoints", quota.maxEndpoints())
+                        .number("subscriptions", quota.maxSubscriptions())
+                        .text("project", project)
+                        .update()
+                == 1;
+    }
+
+    /** Gives a project to a user. Returns false if the project does not exist. */
+    public boolean updateOwner(Session session, String project, UUID owner) throws SQLException {
+        return session.query(UPDATE_OWNER)
+                        .uuid("owner", owner)
                         .text("project", project)
                         .update()
                 == 1;
@@ -179,16 +216,20 @@ public final class ProjectRepository {
     }
 
     private static StoredProject read(Row row) throws SQLException {
+        UUID owner = row.maybeUuid("owner");
         return new StoredProject(
                 row.text("project"),
-                row.maybeText("owner"),
+                row.uuid("id"),
+                owner == null ? null : new Owner(owner, Objects.requireNonNullElse(row.maybeText("owner_name"), "")),
                 row.instant("created_at"),
                 new Quota(
                         row.maybeReal("requests_per_second"),
                         row.maybeInteger("max_schedules"),
                         row.maybeNumber("max_waiting"),
                         row.maybeInteger("max_bulk_actions"),
-                        row.maybeInteger("max_streams")),
+                        row.maybeInteger("max_streams"),
+                        row.maybeInteger("max_endpoints"),
+                        row.maybeInteger("max_subscriptions")),
                 row.flag("ad_hoc_urls"));
     }
 }

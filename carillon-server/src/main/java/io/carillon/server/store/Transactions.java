@@ -28,7 +28,7 @@ public final class Transactions {
 
     private static final String BEGIN = """
             SELECT set_config('carillon.project', :project, true), set_config('role', :role, true),
-                   set_config('statement_timeout', '10s', true), set_config('lock_timeout', '2s', true),
+                   set_config('statement_timeout', :statement, true), set_config('lock_timeout', :lock, true),
                    set_config('idle_in_transaction_session_timeout', '15s', true), carillon.clock() AS now
             """;
 
@@ -42,8 +42,18 @@ public final class Transactions {
     private volatile @Nullable String role;
 
     public Transactions(DataSource source) {
+        this(source, null);
+    }
+
+    private Transactions(DataSource source, @Nullable String role) {
         database = new Database(ConnectionSource.pool(source), STATEMENT_TIMEOUT, true);
         ids = new Uuid7.Sequence(database.clock());
+        this.role = role;
+    }
+
+    /** Returns transactions with the rights of the user of the data source, for an application with one project. */
+    public static Transactions withoutRowSecurity(DataSource source) {
+        return new Transactions(source, NO_ROLE);
     }
 
     /** Determined on first use, because the tables may not exist earlier. */
@@ -96,20 +106,34 @@ public final class Transactions {
      * runs again, so it must change nothing but the database.
      */
     public <T> T runInProject(String project, SessionWork<T> work) {
+        return runInProject(project, TimeLimits.OF_REQUEST, work);
+    }
+
+    /** Like {@link #runInProject(String, SessionWork)}, with other time limits. */
+    public <T> T runInProject(String project, TimeLimits limits, SessionWork<T> work) {
         String as = role();
-        return database.transaction(session -> begin(session, project, as), work);
+        return database.transaction(session -> begin(session, project, as, limits), work);
+    }
+
+    /** How long a statement may take, and how long it may wait for a lock, as PostgreSQL reads them. */
+    public record TimeLimits(String statement, String lock) {
+        public static final TimeLimits OF_REQUEST = new TimeLimits("10s", "2s");
     }
 
     /** Runs a short transaction with the server's rights, without row-level security. */
     <T> T runAsServer(SessionWork<T> work) {
-        return database.transaction(session -> begin(session, NO_PROJECT, NO_ROLE), work);
+        return database.transaction(session -> begin(session, NO_PROJECT, NO_ROLE, TimeLimits.OF_REQUEST), work);
     }
 
     /** Reads the time in the same round trip, so that ids and limits follow the database clock. */
-    private Optional<Instant> begin(Session session, String project, String as) throws SQLException {
+    private Optional<Instant> begin(Session session, String project, String as, TimeLimits limits) throws SQLException {
         long sent = System.nanoTime();
-        Optional<Instant> now =
-                session.query(BEGIN).text("project", project).text("role", as).first(row -> row.instant("now"));
+        Optional<Instant> now = session.query(BEGIN)
+                .text("project", project)
+                .text("role", as)
+                .text("statement", limits.statement())
+                .text("lock", limits.lock())
+                .first(row -> row.instant("now"));
         now.ifPresent(read -> database.clock().observe(read, sent));
         return now;
     }

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.server.RestTestServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
@@ -18,13 +21,13 @@ class DenialAuditTest {
         String admin = SERVER.createProject("curious");
         String key = SERVER.createKeyAs(admin, "read");
         SERVER.get(key, "/v1/keys").requireStatus(403);
-        SERVER.get(admin, "/v1/projects").requireStatus(403);
+        SERVER.get(admin, "/v1/nodes").requireStatus(403);
 
         JsonNode entries = entries(admin, "request.forbidden", 2);
         assertThat(entries.at("/1/actor").stringValue()).isEqualTo("key " + id(key));
         assertThat(entries.at("/1/object").stringValue()).isEqualTo("GET /v1/keys");
         assertThat(entries.at("/1/detail/address").stringValue()).isEqualTo("127.0.0.1");
-        assertThat(entries.at("/0/object").stringValue()).isEqualTo("GET /v1/projects");
+        assertThat(entries.at("/0/object").stringValue()).isEqualTo("GET /v1/nodes");
     }
 
     @Test
@@ -33,7 +36,7 @@ class DenialAuditTest {
         String key = SERVER.createKeyAs(admin, "read");
         SERVER.delete(admin, "/v1/keys/" + id(key)).requireStatus(204);
         SERVER.get(key, "/v1/stats").requireStatus(401);
-        SERVER.get(PlaintextApiKey.generate().text(), "/v1/runs").requireStatus(401);
+        SERVER.get(new KeyIssuer(new byte[32]).generate().text(), "/v1/runs").requireStatus(401);
 
         assertThat(entries(admin, "request.unauthenticated", 1).at("/0/actor").stringValue())
                 .isEqualTo("key " + id(key));
@@ -54,6 +57,39 @@ class DenialAuditTest {
                                 + " AND action = 'request.forbidden'")
                         .number())
                 .isBetween(20L, 21L);
+    }
+
+    @Test
+    void refusals_do_not_wait_for_their_entries_and_those_that_are_too_many_are_counted() throws SQLException {
+        String admin = SERVER.createProject("waiting");
+        String key = SERVER.createKeyAs(admin, "read");
+        int refusals = DenialAudit.MAX_QUEUED + 50;
+        double before = dropped();
+        try (Connection other = SERVER.database().pool(1).getConnection();
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("LOCK TABLE carillon.audit IN SHARE ROW EXCLUSIVE MODE");
+            for (int i = 0; i < refusals; i++) SERVER.get(key, "/v1/keys").requireStatus(403);
+            assertThat(dropped() - before).isGreaterThan(0);
+            other.rollback();
+        }
+
+        await().until(
+                        () -> SERVER.query("SELECT max((detail ->> 'omitted')::int) FROM carillon.audit"
+                                        + " WHERE project = 'waiting'")
+                                .text(),
+                        omitted -> omitted != null && Integer.parseInt(omitted) > 0);
+    }
+
+    private static double dropped() {
+        return SERVER.get(SERVER.bootstrap(), "/metrics")
+                .requireStatus(200)
+                .text()
+                .lines()
+                .filter(line -> line.startsWith("carillon_audit_dropped_total "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(' '))))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test

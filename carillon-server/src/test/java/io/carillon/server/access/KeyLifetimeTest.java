@@ -78,6 +78,51 @@ class KeyLifetimeTest {
     }
 
     @Test
+    void a_rotated_key_does_not_replace_itself_again_and_creates_no_key_that_outlives_it() {
+        String leaked = SERVER.createKey("admin");
+        String other = SERVER.createKey("read");
+        SERVER.get(leaked, "/v1/stats").requireStatus(200);
+        // The node still has the key in its cache, without an end.
+        rotate(SERVER.bootstrap(), leaked).requireStatus(201);
+        Instant end = Instant.parse(
+                SERVER.get(SERVER.bootstrap(), "/v1/keys/" + id(leaked)).at("/expiresAt"));
+
+        RestTestServer.Reply refused = rotate(leaked, leaked).requireStatus(409);
+        assertThat(refused.code()).isEqualTo("key-rotated");
+        assertThat(refused.at("/detail")).contains("already rotated");
+        rotate(leaked, other).requireStatus(403);
+        create(leaked, "admin", "2999-01-01T00:00:00Z").requireStatus(422);
+        assertThat(Instant.parse(SERVER.post(leaked, "/v1/keys", "{\"name\":\"k\",\"scopes\":[\"admin\"]}")
+                        .requireStatus(201)
+                        .at("/expiresAt")))
+                .isEqualTo(end);
+        String first = SERVER.post(leaked, "/v1/projects", "{\"name\":\"leaked\"}")
+                .requireStatus(201)
+                .at("/key");
+        assertThat(Instant.parse(SERVER.get(first, "/v1/keys/" + id(first)).at("/expiresAt")))
+                .isEqualTo(end);
+    }
+
+    @Test
+    void a_key_that_was_rotated_by_itself_is_not_rotated_by_itself_again() {
+        String key = SERVER.createKey("admin");
+        rotate(key, key).requireStatus(201);
+        assertThat(rotate(key, key).requireStatus(409).code()).isEqualTo("key-rotated");
+        rotate(SERVER.bootstrap(), key).requireStatus(201);
+    }
+
+    @Test
+    void a_revoked_key_creates_no_key_while_a_node_still_knows_it() {
+        String key = SERVER.createKey("admin");
+        SERVER.get(key, "/v1/stats").requireStatus(200);
+        SERVER.delete(SERVER.bootstrap(), "/v1/keys/" + id(key)).requireStatus(204);
+
+        create(key, "read", "2999-01-01T00:00:00Z").requireStatus(401);
+        rotate(key, SERVER.createKey("read")).requireStatus(401);
+        SERVER.post(key, "/v1/projects", "{\"name\":\"too-late\"}").requireStatus(401);
+    }
+
+    @Test
     void the_first_key_of_a_project_expires_with_the_key_that_created_the_project() {
         String brief = create(SERVER.bootstrap(), "admin", "2998-01-01T00:00:00Z")
                 .requireStatus(201)

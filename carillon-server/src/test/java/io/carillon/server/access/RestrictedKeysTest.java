@@ -8,6 +8,8 @@ import io.carillon.server.openapi.OpenApiDescription;
 import io.carillon.server.openapi.SampleRequests;
 import java.net.HttpURLConnection;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -40,6 +42,7 @@ class RestrictedKeysTest {
     private static String admin;
     private static String byQueue;
     private static String byHandler;
+    private static String byEndpoint;
     private static String run;
     private static String bulk;
 
@@ -48,6 +51,9 @@ class RestrictedKeysTest {
         admin = SERVER.createProject("shop");
         byQueue = restricted("\"queues\":[\"orders.*\",\"mail\"]");
         byHandler = restricted("\"handlers\":[\"orders.*\"]");
+        byEndpoint = restricted("\"endpoints\":[\"shop.*\",\"mail\"]");
+        SERVER.post(admin, "/v1/endpoints", "{\"name\":\"hidden\",\"url\":\"https://hidden.example/\"}")
+                .requireStatus(201);
         SERVER.put(
                         admin,
                         "/v1/schedules/hidden",
@@ -73,7 +79,7 @@ class RestrictedKeysTest {
     static Stream<OpenApiDescription.Operation> operations() {
         return OpenApiDescription.instance().operations().stream()
                 .filter(operation -> !operation.permission().equals("public"))
-                .filter(operation -> !operation.path().equals("/v1/stream"));
+                .filter(operation -> !operation.isStream());
     }
 
     @ParameterizedTest
@@ -82,7 +88,7 @@ class RestrictedKeysTest {
         String before = SERVER.query(ROWS).text();
         List<String> names =
                 List.of("hidden", PlaintextApiKey.parse(admin).orElseThrow().id(), bulk);
-        for (String key : List.of(byQueue, byHandler))
+        for (String key : List.of(byQueue, byHandler, byEndpoint))
             for (String name : names) {
                 RestTestServer.Reply reply = SERVER.send(
                         key,
@@ -90,6 +96,10 @@ class RestrictedKeysTest {
                         SampleRequests.path(operation, name, run),
                         SampleRequests.body(operation));
                 assertThat(reply.text()).as("%s", operation).doesNotContain("hidden", run, bulk);
+                if (operation.path().equals("/v1/schedules:batch")) {
+                    assertThat(reply.at("/items/0/error/status")).isEqualTo("403");
+                    continue;
+                }
                 boolean reads =
                         operation.method().equals("GET") || operation.path().endsWith(":preview");
                 if (!reads || operation.path().contains("{"))
@@ -192,19 +202,104 @@ class RestrictedKeysTest {
     }
 
     @Test
+    void a_cursor_does_not_show_the_item_that_it_follows() {
+        for (String name : List.of("hidden-a", "hidden-b"))
+            SERVER.put(
+                            admin,
+                            "/v1/schedules/" + name,
+                            "{\"when\":{\"cron\":\"0 2 * * *\"},"
+                                    + "\"target\":{\"handler\":\"hidden\"},\"queue\":\"hidden\"}")
+                    .requireStatus(201);
+
+        RestTestServer.Reply page = SERVER.get(byQueue, "/v1/schedules?limit=1").requireStatus(200);
+
+        assertThat(page.json().path("items")).isEmpty();
+        byte[] cursor = Base64.getUrlDecoder().decode(page.at("/next"));
+        assertThat(new String(cursor, StandardCharsets.ISO_8859_1)).doesNotContain("hidden");
+        assertThat(SERVER.get(byQueue, "/v1/schedules?limit=1").at("/next")).isEqualTo(page.at("/next"));
+    }
+
+    @Test
+    void a_list_that_is_filtered_by_what_is_hidden_is_empty_and_has_no_next_page() {
+        for (int i = 0; i < 2; i++)
+            SERVER.post(
+                            admin,
+                            "/v1/runs",
+                            "{\"target\":{\"handler\":\"hidden\"},\"queue\":\"hidden\",\"after\":\"1h\"}")
+                    .requireStatus(201);
+        for (String key : List.of(byQueue, byHandler, byEndpoint))
+            for (String filter : List.of("queue=hidden&handler=hidden", "queue=endpoint.hidden", "handler=hidden")) {
+                if (key.equals(byQueue) && filter.equals("handler=hidden")) continue;
+                if (key.equals(byHandler) && filter.equals("queue=endpoint.hidden")) continue;
+                assertThat(SERVER.get(key, "/v1/runs?limit=1&" + filter)
+                                .requireStatus(200)
+                                .text())
+                        .as(filter)
+                        .isEqualTo("{\"items\":[]}");
+            }
+        SERVER.get(byQueue, "/v1/runs?schedule=hidden").requireStatus(404);
+        String own = SERVER.post(
+                        byHandler,
+                        "/v1/runs",
+                        "{\"target\":{\"handler\":\"orders.a\"},\"queue\":\"shared\",\"after\":\"1h\"}")
+                .requireStatus(201)
+                .at("/run");
+        assertThat(SERVER.get(byHandler, "/v1/runs?queue=shared").text()).contains(own);
+        assertThat(SERVER.get(byHandler, "/v1/runs?handler=orders.a").text()).contains(own);
+    }
+
+    @Test
+    void a_restricted_key_occupies_no_key_of_runs_that_it_does_not_see() {
+        String enqueue = "{\"target\":{\"handler\":\"%s\"},\"queue\":\"%s\",\"after\":\"1h\",\"%s\":\"%s\"}";
+        // Unique keys belong to the handler, in all queues.
+        assertThat(SERVER.post(byQueue, "/v1/runs", enqueue.formatted("any", "mail", "key", "k"))
+                        .requireStatus(403)
+                        .text())
+                .contains("unique key");
+        SERVER.post(byHandler, "/v1/runs", enqueue.formatted("orders.ship", "mail", "key", "k"))
+                .requireStatus(201);
+        for (String limit : List.of("fifoKey", "concurrencyKey")) {
+            assertThat(SERVER.post(byQueue, "/v1/runs", enqueue.formatted("any", "mail", limit, "k"))
+                            .requireStatus(403)
+                            .text())
+                    .contains("mail:");
+            SERVER.post(byQueue, "/v1/runs", enqueue.formatted("any", "mail", limit, "orders.eu:k"))
+                    .requireStatus(403);
+            SERVER.post(byQueue, "/v1/runs", enqueue.formatted("any", "mail", limit, "mail:k"))
+                    .requireStatus(201);
+            SERVER.post(byHandler, "/v1/runs", enqueue.formatted("orders.ship", "mail", limit, "mail:k"))
+                    .requireStatus(403);
+            SERVER.post(byHandler, "/v1/runs", enqueue.formatted("orders.ship", "mail", limit, "orders.ship:k"))
+                    .requireStatus(201);
+        }
+        String rate = "{\"target\":{\"handler\":\"any\"},\"queue\":\"mail\",\"after\":\"1h\",\"rateKey\":\"%s\","
+                + "\"rateStarts\":1,\"rateIn\":\"1m\"}";
+        SERVER.post(byQueue, "/v1/runs", rate.formatted("k")).requireStatus(403);
+        SERVER.post(byQueue, "/v1/runs", rate.formatted("mail:k")).requireStatus(201);
+        String batch =
+                "{\"target\":{\"handler\":\"any\"},\"queue\":\"mail\",\"after\":\"1h\",\"runs\":[{\"payload\":1}],"
+                        + "\"fifoKey\":\"k\"}";
+        SERVER.post(byQueue, "/v1/runs:batch", batch).requireStatus(403);
+    }
+
+    @Test
     void a_restricted_key_is_no_admin_and_keeps_its_lists_when_it_is_rotated() {
         SERVER.post(admin, "/v1/keys", "{\"name\":\"k\",\"scopes\":[\"admin\"],\"queues\":[\"a\"]}")
                 .requireStatus(422);
         for (String pattern : List.of("", "*", "A", "a*b", "a b", "orders.**"))
             SERVER.post(admin, "/v1/keys", "{\"name\":\"k\",\"scopes\":[\"read\"],\"queues\":[\"" + pattern + "\"]}")
                     .requireStatus(422);
-        String id = PlaintextApiKey.parse(restricted("\"queues\":[\"a.*\"],\"handlers\":[\"b\"]"))
+        SERVER.post(admin, "/v1/keys", "{\"name\":\"k\",\"scopes\":[\"admin\"],\"endpoints\":[\"a\"]}")
+                .requireStatus(422);
+        String id = PlaintextApiKey.parse(
+                        restricted("\"queues\":[\"a.*\"],\"handlers\":[\"b\"],\"endpoints\":[\"c.*\"]"))
                 .orElseThrow()
                 .id();
         RestTestServer.Reply rotated =
                 SERVER.post(admin, "/v1/keys/" + id + "/rotate", null).requireStatus(201);
         assertThat(rotated.at("/queues/0")).isEqualTo("a.*");
         assertThat(rotated.at("/handlers/0")).isEqualTo("b");
+        assertThat(rotated.at("/endpoints/0")).isEqualTo("c.*");
     }
 
     private static String restricted(String lists) {

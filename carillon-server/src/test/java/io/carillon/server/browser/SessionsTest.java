@@ -3,12 +3,19 @@ package io.carillon.server.browser;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.carillon.server.CarillonServer;
 import io.carillon.server.RawHttp;
 import io.carillon.server.RestTestServer;
 import io.carillon.server.access.PlaintextApiKey;
+import io.carillon.server.http.Caller;
+import io.carillon.server.http.KeyLimits;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -18,7 +25,17 @@ class SessionsTest {
 
     @RegisterExtension
     static final RestTestServer SERVER = new RestTestServer(
-            builder -> builder, server -> server.allowedHosts(List.of("carillon.example", "other-name.example")));
+            builder -> builder,
+            server -> server.allowedHosts(List.of("carillon.example", "other-name.example"))
+                    .tokenVerifier(bearer -> bearer.equals("token")
+                            ? Optional.of(new Caller("default", "subject ann", Set.of("read"), tokenLimits()))
+                            : Optional.empty()));
+
+    private static volatile Instant tokenEnd = Instant.parse("2999-01-01T00:00:00Z");
+
+    private static KeyLimits tokenLimits() {
+        return KeyLimits.until(tokenEnd);
+    }
 
     /** Starts a session and returns its cookie as a browser sends it. */
     private static String startSession(String key) {
@@ -51,9 +68,9 @@ class SessionsTest {
         assertThat(started.at("/project")).isEqualTo("default");
         assertThat(started.at("/scopes/0")).isEqualTo("read");
         assertThat(started.header("Set-Cookie").orElseThrow())
-                .startsWith("carillon-session=")
-                .contains("HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200")
-                .doesNotContain("Secure", key);
+                .startsWith("__Host-carillon-session=")
+                .contains("HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200", "; Secure")
+                .doesNotContain(key);
         String cookie = cookieOf(started);
         send(cookie, "GET", "/v1/runs", null).requireStatus(200);
         assertThat(send(cookie, "POST", "/v1/runs", RUN, "X-Carillon-CSRF", "1")
@@ -71,8 +88,114 @@ class SessionsTest {
                         .text())
                 .contains(PlaintextApiKey.parse(key).orElseThrow().id());
         assertThat(ended.header("Set-Cookie").orElseThrow())
-                .startsWith("carillon-session=;")
+                .startsWith("__Host-carillon-session=;")
                 .contains("Max-Age=0");
+    }
+
+    @Test
+    void the_cookie_is_secure_unless_no_proxy_can_be_in_front_of_the_server() {
+        SERVER.createKey("read");
+        try (CarillonServer local = SERVER.start(server -> server);
+                CarillonServer open = SERVER.start(server -> server.listen("0.0.0.0", 0))) {
+            String plain = startSessionAt(local);
+            assertThat(plain).startsWith("carillon-session=").doesNotContain("Secure");
+            String cookie = plain.split(";", 2)[0];
+            assertThat(sendAt(local, "GET /v1/runs", "Cookie: " + cookie).status())
+                    .isEqualTo(200);
+            assertThat(sendAt(local, "DELETE /v1/session", "Cookie: " + cookie, "X-Carillon-CSRF: 1")
+                            .header("Set-Cookie")
+                            .orElseThrow())
+                    .startsWith("carillon-session=;");
+
+            for (String header : List.of(
+                    "Forwarded: proto=https",
+                    "Via: 1.1 proxy",
+                    "X-Forwarded-For: 192.0.2.1",
+                    "X-Forwarded-Host: carillon.example",
+                    "X-Forwarded-Proto: https",
+                    "X-Real-IP: 192.0.2.1",
+                    "Origin: https://carillon.example"))
+                assertThat(startSessionAt(local, header)).as(header).matches("__Host-.*; Secure");
+            assertThat(startSessionAt(open)).matches("__Host-.*; Secure");
+            assertThat(startSessionAt(SERVER.server())).matches("__Host-.*; Secure");
+            // A proxy may add its headers to some requests only.
+            String secure =
+                    startSessionAt(local, "Origin: https://carillon.example").split(";", 2)[0];
+            assertThat(sendAt(local, "GET /v1/runs", "Cookie: " + secure).status())
+                    .isEqualTo(200);
+        }
+    }
+
+    private static String startSessionAt(CarillonServer server, String... headers) {
+        List<String> all = new ArrayList<>(List.of("Authorization: Bearer " + SERVER.bootstrap()));
+        all.addAll(List.of(headers));
+        return sendAt(server, "POST /v1/session", all.toArray(String[]::new))
+                .requireStatus(201)
+                .header("Set-Cookie")
+                .orElseThrow();
+    }
+
+    private static RestTestServer.Reply sendAt(CarillonServer server, String line, String... headers) {
+        List<String> all = new ArrayList<>(List.of("Host: 127.0.0.1", "Connection: close"));
+        all.addAll(List.of(headers));
+        return RawHttp.send(server.port(), new RawHttp.Request(line + " HTTP/1.1", all, new byte[0]));
+    }
+
+    @Test
+    void a_session_ends_with_its_token() {
+        tokenEnd = Instant.now().plusSeconds(3).truncatedTo(ChronoUnit.MILLIS);
+        RestTestServer.Reply started = SERVER.post("token", "/v1/session", null).requireStatus(201);
+
+        assertThat(Instant.parse(started.at("/expiresAt"))).isEqualTo(tokenEnd);
+        assertThat(started.header("Set-Cookie").orElseThrow()).containsPattern("Max-Age=[0-3];");
+        // The verifier still accepts the token: the session has an end of its own.
+        await().until(() -> send(cookieOf(started), "GET", "/v1/runs", null).status() == 401);
+        assertThat(Instant.now()).isAfter(tokenEnd.minusMillis(500));
+        SERVER.post("token", "/v1/session", null).requireStatus(401);
+    }
+
+    @Test
+    void requests_with_an_ended_session_are_no_guesses() {
+        String key = SERVER.createKey("read");
+        try (CarillonServer other = SERVER.start()) {
+            String cookie =
+                    "Cookie: " + startSessionAt(other, "X-Real-IP: 192.0.2.1").split(";", 2)[0];
+            String ended = "Cookie: "
+                    + sendAt(other, "POST /v1/session", "Authorization: Bearer " + key, "X-Real-IP: 192.0.2.1")
+                            .header("Set-Cookie")
+                            .orElseThrow()
+                            .split(";", 2)[0];
+            SERVER.delete(
+                            SERVER.bootstrap(),
+                            "/v1/keys/"
+                                    + PlaintextApiKey.parse(key).orElseThrow().id())
+                    .requireStatus(204);
+            await().until(() -> sendAt(other, "GET /v1/runs", ended).status() == 401);
+            for (int i = 0; i < 60; i++) sendAt(other, "GET /v1/runs", ended).requireStatus(401);
+
+            sendAt(other, "GET /v1/runs", "Authorization: Bearer crl_wrong").requireStatus(401);
+            sendAt(other, "GET /v1/runs", cookie).requireStatus(200);
+        }
+    }
+
+    @Test
+    void refused_requests_of_other_sites_are_recorded() {
+        String admin = SERVER.createProject("visited");
+        String cookie = startSession(admin);
+        send(cookie, "POST", "/v1/runs", RUN, "X-Carillon-CSRF", "1", "Origin", "https://evil.example")
+                .requireStatus(403);
+        send(cookie, "POST", "/v1/runs", RUN).requireStatus(403);
+
+        String entries = await().until(
+                        () -> SERVER.get(admin, "/v1/audit?action=request.forbidden")
+                                .requireStatus(200)
+                                .text(),
+                        text -> text.split("request.forbidden", -1).length == 3);
+        assertThat(entries)
+                .contains(
+                        "POST /v1/runs",
+                        "key " + PlaintextApiKey.parse(admin).orElseThrow().id(),
+                        "127.0.0.1");
     }
 
     @Test
@@ -136,7 +259,7 @@ class SessionsTest {
         char last = value.charAt(20);
         String changed = value.substring(0, 20) + (last == 'A' ? 'B' : 'A') + value.substring(21);
         for (String forged : List.of("", "x", "AAAA", changed, value + "AA", SERVER.bootstrap()))
-            assertThat(send("carillon-session=" + forged, "GET", "/v1/runs", null)
+            assertThat(send("__Host-carillon-session=" + forged, "GET", "/v1/runs", null)
                             .requireStatus(401)
                             .code())
                     .as(forged)

@@ -1,9 +1,16 @@
 package io.carillon.server.http;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.carillon.server.RawHttp;
 import io.carillon.server.RestTestServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -48,5 +55,24 @@ class RequestSyntaxTest {
                         List.of("Host: localhost", "Content-Length: 5", "Transfer-Encoding: chunked"),
                         "0\r\n\r\n")
                 .requireStatus(400);
+    }
+
+    @Test
+    void a_header_is_read_as_it_was_sent_whatever_the_connection_sent_before() throws IOException {
+        String key = SERVER.bootstrap();
+        String answers;
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), SERVER.server().port())) {
+            String request = "GET /v1/session HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s\r\n";
+            String other = key.substring(0, 8).toUpperCase(Locale.ROOT);
+            socket.getOutputStream()
+                    .write((request.formatted(other, "") + request.formatted(key, "Connection: close\r\n"))
+                            .getBytes(StandardCharsets.US_ASCII));
+            answers = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+
+        assertThat(Pattern.compile("HTTP/1.1 (\\d+)").matcher(answers).results().map(found -> found.group(1)))
+                .as(answers)
+                .containsExactly("401", "200");
     }
 }

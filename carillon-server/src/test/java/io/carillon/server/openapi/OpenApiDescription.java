@@ -44,6 +44,11 @@ public final class OpenApiDescription {
             return node.has("requestBody");
         }
 
+        /** Returns whether the response is a stream of events, which has no end. */
+        public boolean isStream() {
+            return node.at("/responses/200/content").has("text/event-stream");
+        }
+
         boolean bodyRequired() {
             return node.at("/requestBody/required").booleanValue(false);
         }
@@ -111,6 +116,13 @@ public final class OpenApiDescription {
     public List<String> problemViolations(String body) {
         List<String> faults = new ArrayList<>();
         check(root.at("/components/schemas/Problem"), JSON.readTree(body), "", faults);
+        return faults;
+    }
+
+    /** Returns the differences between a value and a schema; empty if there are none. */
+    List<String> schemaViolations(JsonNode schema, JsonNode value) {
+        List<String> faults = new ArrayList<>();
+        check(schema, value, "", faults);
         return faults;
     }
 

@@ -75,6 +75,8 @@ class OpenApiDescriptionTest {
                         "/v1/openapi.json",
                         // The finder of a leaked key has no other key; the route shows nothing.
                         "/v1/keys:revoke-by-value",
+                        // The token of a login link replaces a key, once.
+                        "/v1/session:redeem",
                         // The receiver of a webhook has no key; the callback token of its attempt allows
                         // this operation once.
                         "/v1/runs/{id}/complete");
@@ -91,7 +93,7 @@ class OpenApiDescriptionTest {
         SERVER.get(SERVER.bootstrap(), "/v1/health").requireStatus(200);
         SERVER.get(SERVER.bootstrap(), "/v1/nodes").requireStatus(200);
         assertThat(SERVER.get(SERVER.bootstrap(), "/metrics").requireStatus(200).text())
-                .contains("carillon_http_requests_seconds");
+                .contains("# HELP carillon_http_requests_seconds Requests over HTTP");
     }
 
     @Test

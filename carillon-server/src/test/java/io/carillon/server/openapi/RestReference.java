@@ -83,6 +83,7 @@ final class RestReference {
             List<String> names = StreamSupport.stream(
                             operation.node().path("parameters").spliterator(), false)
                     .filter(parameter -> parameter.path("in").stringValue("").equals(place))
+                    .filter(parameter -> !isOfEveryRead(operation, parameter))
                     .map(parameter -> "`%s%s`"
                             .formatted(
                                     parameter.path("name").stringValue(""),
@@ -97,10 +98,16 @@ final class RestReference {
         return String.join("; ", parts);
     }
 
+    /** The page explains If-None-Match once. */
+    private static boolean isOfEveryRead(OpenApiDescription.Operation operation, JsonNode parameter) {
+        return operation.method().equals("GET")
+                && parameter.path("name").stringValue("").equals("If-None-Match");
+    }
+
     private String responseCell(OpenApiDescription.Operation operation) {
         Map<String, List<String>> statuses = new LinkedHashMap<>();
         operation.node().path("responses").properties().forEach(response -> {
-            if (response.getKey().compareTo("400") >= 0) return;
+            if (response.getKey().compareTo("300") >= 0) return;
             JsonNode content = response.getValue().path("content");
             String what = content.has(JSON)
                     ? schemaName(content.path(JSON).path("schema"))
@@ -160,7 +167,7 @@ final class RestReference {
         for (OpenApiDescription.Operation operation : openApiDescription.operations())
             operation.node().path("responses").properties().forEach(response -> {
                 String reference = response.getValue().path("$ref").stringValue("");
-                if (reference.isEmpty()) return;
+                if (reference.isEmpty() || response.getKey().compareTo("400") < 0) return;
                 JsonNode problem = openApiDescription.at(reference.substring(1));
                 String codes = StreamSupport.stream(problem.path("x-codes").spliterator(), false)
                         .map(code -> "`" + code.stringValue("") + "`")

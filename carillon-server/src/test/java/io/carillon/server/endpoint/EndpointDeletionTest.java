@@ -1,4 +1,4 @@
-package io.carillon.server;
+package io.carillon.server.endpoint;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
+import io.carillon.server.RestTestServer;
+import io.carillon.server.WebhookReceiver;
 import io.carillon.server.store.EndpointRepository;
 import io.carillon.server.store.Transactions;
 import java.util.List;
@@ -65,7 +67,8 @@ class EndpointDeletionTest {
 
         RestTestServer.Reply refused = SERVER.delete(key, "/v1/endpoints/used").requireStatus(409);
         assertThat(refused.code()).isEqualTo("endpoint-in-use");
-        assertThat(refused.at("/detail")).startsWith("1 schedules and 1 waiting or running runs");
+        assertThat(refused.at("/detail"))
+                .startsWith("The endpoint is used by 1 schedule, 0 subscriptions and 1 waiting or running run. ");
         SERVER.post(key, "/v1/runs/" + run + "/cancel", null).requireStatus(200);
         SERVER.delete(key, "/v1/endpoints/used").requireStatus(409);
         SERVER.delete(key, "/v1/schedules/used").requireStatus(204);
@@ -95,6 +98,83 @@ class EndpointDeletionTest {
         SERVER.post(key, "/v1/queues/endpoint.forced/resume", null).requireStatus(200);
         SERVER.runDue();
         assertThat(receiver.received("/forced")).hasSize(1);
+    }
+
+    @Test
+    void a_forced_deletion_pauses_up_to_ten_thousand_schedules() {
+        create("crowded");
+        schedule("crowded");
+        SERVER.database().execute("""
+                CREATE TEMP TABLE copied AS SELECT s.*, i FROM carillon.schedule s, generate_series(1, 10000) i
+                 WHERE name = 'crowded';
+                UPDATE copied SET id = gen_random_uuid(), name = 'crowded' || i;
+                ALTER TABLE copied DROP COLUMN i;
+                INSERT INTO carillon.schedule SELECT * FROM copied;
+                DROP TABLE copied
+                """);
+
+        RestTestServer.Reply refused =
+                SERVER.delete(key, "/v1/endpoints/crowded?force=true").requireStatus(409);
+        assertThat(refused.code()).isEqualTo("endpoint-in-use");
+        assertThat(refused.at("/detail")).startsWith("More than 10000 schedules");
+        assertThat(SERVER.delete(key, "/v1/endpoints/crowded")
+                        .requireStatus(409)
+                        .at("/detail"))
+                .startsWith("The endpoint is used by 10000 or more schedules, 0 subscriptions and 0 waiting or running "
+                        + "runs. ");
+        assertThat(paused("crowded")).isZero();
+
+        SERVER.delete(key, "/v1/schedules/crowded").requireStatus(204);
+        SERVER.delete(key, "/v1/endpoints/crowded?force=true").requireStatus(204);
+        assertThat(paused("crowded")).isEqualTo(10_000);
+        SERVER.database().execute("DELETE FROM carillon.schedule WHERE queue = 'endpoint.crowded'");
+    }
+
+    private static long paused(String endpoint) {
+        return SERVER.query("SELECT count(paused_at) FROM carillon.schedule WHERE queue = 'endpoint." + endpoint + "'")
+                .number();
+    }
+
+    @Test
+    void a_new_endpoint_delivers_if_nothing_of_the_deleted_one_is_left() {
+        create("renewed");
+        String run = enqueue("renewed").requireStatus(201).at("/run");
+        SERVER.delete(key, "/v1/endpoints/renewed?force=true").requireStatus(204);
+
+        // Its run would be sent to the new URL.
+        RestTestServer.Reply kept = SERVER.post(
+                        key,
+                        "/v1/endpoints",
+                        "{\"name\":\"renewed\",\"url\":\"%s\"}".formatted(receiver.url("/renewed")))
+                .requireStatus(201);
+        assertThat(kept.at("/paused/reason")).isEqualTo("endpoint \"renewed\" was deleted");
+        assertThat(SERVER.get(key, "/v1/endpoints/renewed").at("/paused/by")).startsWith("key ");
+        assertThat(SERVER.get(key, "/v1/endpoints?limit=200").text()).contains("endpoint \\\"renewed\\\" was deleted");
+
+        SERVER.post(key, "/v1/runs/" + run + "/cancel", null).requireStatus(200);
+        SERVER.delete(key, "/v1/endpoints/renewed").requireStatus(204);
+        RestTestServer.Reply fresh = SERVER.post(
+                        key,
+                        "/v1/endpoints",
+                        "{\"name\":\"renewed\",\"url\":\"%s\"}".formatted(receiver.url("/renewed")))
+                .requireStatus(201);
+        assertThat(fresh.json().has("paused")).isFalse();
+        assertThat(SERVER.get(key, "/v1/audit?action=endpoint.make&limit=1").at("/items/0/detail/resumedQueue"))
+                .isEqualTo("endpoint.renewed");
+        enqueue("renewed").requireStatus(201);
+        SERVER.runDue();
+        assertThat(receiver.received("/renewed")).hasSize(1);
+    }
+
+    @Test
+    void a_new_endpoint_does_not_resume_a_queue_that_a_user_paused() {
+        create("held");
+        SERVER.post(key, "/v1/queues/endpoint.held/pause", "{\"reason\":\"maintenance\"}")
+                .requireStatus(200);
+        SERVER.delete(key, "/v1/endpoints/held").requireStatus(204);
+        create("held");
+
+        assertThat(SERVER.get(key, "/v1/endpoints/held").at("/paused/reason")).isEqualTo("maintenance");
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.carillon.server;
+package io.carillon.server.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -6,10 +6,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
+import io.carillon.server.RestTestServer;
+import io.carillon.server.WebhookReceiver;
+import io.carillon.webhook.sign.SigningSecret;
 import java.net.http.HttpHeaders;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.Signature;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -163,6 +175,109 @@ class EndpointsTest {
     }
 
     @Test
+    void an_ed25519_secret_is_generated_and_only_its_public_key_is_shown() {
+        RestTestServer.Reply made = create(
+                        "keypair", "/keypair", ",\"secrets\":[{\"name\":\"main\",\"algorithm\":\"ed25519\"}]")
+                .requireStatus(201);
+        String publicKey = made.at("/secrets/0/publicKey");
+        assertThat(publicKey).startsWith("whpk_");
+        assertThat(made.at("/secrets/0/algorithm")).isEqualTo("ed25519");
+        assertThat(made.json().at("/secrets/0").has("value")).isFalse();
+        assertThat(SERVER.get(key, "/v1/endpoints/keypair").at("/secrets/0/publicKey"))
+                .isEqualTo(publicKey);
+        assertThat(SERVER.get(key, "/v1/endpoints?limit=200").text()).contains(publicKey);
+        assertThat(isSignedBy(publicKey, deliver("keypair", "/keypair"))).isTrue();
+
+        // Rotation keeps the algorithm; both keys sign during the overlap.
+        RestTestServer.Reply rotated = SERVER.post(key, "/v1/endpoints/keypair/rotate", "{\"overlap\":\"1h\"}")
+                .requireStatus(201);
+        String fresh = rotated.at("/secrets/0/publicKey");
+        assertThat(fresh).startsWith("whpk_").isNotEqualTo(publicKey);
+        assertThat(rotated.text()).doesNotContain("whsk_", "whsec_");
+        WebhookReceiver.ReceivedRequest during = deliver("keypair", "/keypair");
+        assertThat(isSignedBy(publicKey, during)).isTrue();
+        assertThat(isSignedBy(fresh, during)).isTrue();
+
+        // An update that names the same algorithm keeps the secret; another one must be rotated to.
+        String update = "{\"url\":\"%s\",\"secrets\":[{\"name\":\"main\",\"algorithm\":\"%s\"}]}";
+        String url = receiver.url("/keypair");
+        assertThat(SERVER.put(key, "/v1/endpoints/keypair", update.formatted(url, "ed25519"))
+                        .requireStatus(200)
+                        .at("/secrets/0/publicKey"))
+                .isEqualTo(fresh);
+        assertThat(SERVER.put(key, "/v1/endpoints/keypair", update.formatted(url, "hmac-sha256"))
+                        .requireStatus(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/secrets/0/algorithm");
+        RestTestServer.Reply shared = SERVER.post(
+                        key, "/v1/endpoints/keypair/rotate", "{\"algorithm\":\"hmac-sha256\",\"overlap\":\"0s\"}")
+                .requireStatus(201);
+        assertThat(shared.at("/secrets/0/value")).startsWith("whsec_");
+        assertThat(shared.at("/secrets/0/algorithm")).isEqualTo("hmac-sha256");
+        assertThat(shared.json().at("/secrets/0").has("publicKey")).isFalse();
+    }
+
+    @Test
+    void a_given_ed25519_secret_shows_its_public_key() {
+        SigningSecret secret = SigningSecret.generateEd25519();
+        String publicKey = secret.publicKey().orElseThrow();
+        RestTestServer.Reply made = create(
+                        "given", "/given", ",\"secrets\":[{\"name\":\"main\",\"value\":\"" + secret.reveal() + "\"}]")
+                .requireStatus(201);
+
+        assertThat(made.at("/secrets/0/publicKey")).isEqualTo(publicKey);
+        assertThat(made.text()).doesNotContain("whsk_");
+        assertThat(isSignedBy(publicKey, deliver("given", "/given"))).isTrue();
+        String other = SigningSecret.generateEd25519().reveal();
+        assertThat(SERVER.post(
+                                key,
+                                "/v1/endpoints/given/rotate",
+                                "{\"value\":\"" + other + "\",\"algorithm\":\"hmac-sha256\"}")
+                        .requireStatus(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/algorithm");
+        SERVER.post(key, "/v1/endpoints/given/rotate", "{\"value\":\"" + other + "\",\"algorithm\":\"ed25519\"}")
+                .requireStatus(201);
+    }
+
+    private static boolean isSignedBy(String publicKey, WebhookReceiver.ReceivedRequest received) {
+        byte[] message = "%s.%s.%s"
+                .formatted(received.header("webhook-id"), received.header("webhook-timestamp"), received.body())
+                .getBytes(StandardCharsets.UTF_8);
+        byte[] header = HexFormat.of().parseHex("302a300506032b6570032100");
+        byte[] key = Base64.getDecoder().decode(publicKey.substring("whpk_".length()));
+        byte[] encoded = Arrays.copyOf(header, header.length + key.length);
+        System.arraycopy(key, 0, encoded, header.length, key.length);
+        return Arrays.stream(received.header("webhook-signature").split(" "))
+                .filter(one -> one.startsWith("v1a,"))
+                .anyMatch(one -> isValid(encoded, message, Base64.getDecoder().decode(one.substring(4))));
+    }
+
+    private static boolean isValid(byte[] encodedKey, byte[] message, byte[] signature) {
+        try {
+            Signature verification = Signature.getInstance("Ed25519");
+            verification.initVerify(
+                    KeyFactory.getInstance("Ed25519").generatePublic(new X509EncodedKeySpec(encodedKey)));
+            verification.update(message);
+            return verification.verify(signature);
+        } catch (GeneralSecurityException broken) {
+            throw new AssertionError(broken);
+        }
+    }
+
+    @Test
+    void the_headers_of_an_endpoint_have_a_maximum_size() {
+        String header = "\"x-%d\":\"" + "v".repeat(2_000) + "\"";
+        String four = IntStream.range(0, 4).mapToObj(header::formatted).collect(Collectors.joining(","));
+        create("large", "/large", ",\"headers\":{" + four + "}").requireStatus(201);
+
+        assertThat(create("larger", "/large", ",\"headers\":{" + four + "," + header.formatted(4) + "}")
+                        .requireStatus(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/headers");
+    }
+
+    @Test
     void both_signing_secrets_verify_while_one_is_rotated() {
         String old = create("turning", "/turning", ",\"secrets\":[{\"name\":\"main\"}]")
                 .requireStatus(201)
@@ -269,6 +384,9 @@ class EndpointsTest {
                 "'\"secrets\":[{\"name\":\"a\",\"header\":\"x-a\",\"value\":\"s3cret\\r\\nb: c\"}]' | /secrets/0/value",
                 "'\"secrets\":[{\"name\":\"a\",\"header\":\"x-a\",\"value\":\"whsec_s3cret\"}]' | /secrets/0/value",
                 "'\"secrets\":[{\"name\":\"a\"},{\"name\":\"a\"}]' | /secrets",
+                "'\"secrets\":[{\"name\":\"a\",\"algorithm\":\"rsa\"}]' | /secrets/0/algorithm",
+                "'\"secrets\":[{\"name\":\"a\",\"header\":\"x\",\"value\":\"v\",\"algorithm\":\"ed25519\"}]'"
+                        + " | /secrets/0/algorithm",
                 "'\"headers\":{\"x\":\"b\"},\"secrets\":[{\"name\":\"a\",\"header\":\"X\",\"value\":\"v\"}]' | /secrets"
             })
     void invalid_endpoints_are_refused_with_a_pointer(String field, String pointer) {

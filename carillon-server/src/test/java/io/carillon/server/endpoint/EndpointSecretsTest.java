@@ -1,9 +1,12 @@
-package io.carillon.server;
+package io.carillon.server.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.CarillonException;
+import io.carillon.server.CarillonServer;
+import io.carillon.server.RestTestServer;
+import io.carillon.server.WebhookReceiver;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.spi.Keyring;
 import java.util.List;

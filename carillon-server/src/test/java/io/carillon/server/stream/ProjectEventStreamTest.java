@@ -1,4 +1,4 @@
-package io.carillon.server.api;
+package io.carillon.server.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

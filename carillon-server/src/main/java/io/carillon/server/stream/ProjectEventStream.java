@@ -1,4 +1,4 @@
-package io.carillon.server.api;
+package io.carillon.server.stream;
 
 import io.carillon.server.store.StreamEventRepository;
 import io.carillon.server.store.StreamEventRepository.StreamEvent;
@@ -19,10 +19,10 @@ import java.util.UUID;
  * pages until it has caught up. A stream or listener that is too far behind continues with the present and
  * reports that events were lost.
  */
-final class ProjectEventStream {
+public final class ProjectEventStream {
     private static final long QUERY_INTERVAL_NANOS = Duration.ofMillis(900).toNanos();
     /** Commits become visible shortly after the time they contain, so this much is read again. */
-    private static final Duration OVERLAP = Duration.ofSeconds(5);
+    public static final Duration OVERLAP = Duration.ofSeconds(5);
     /** A stream that is further behind continues with the present. */
     private static final Duration MAX_LAG = Duration.ofSeconds(30);
     /** The maximum number of pages that one query reads. */
@@ -31,24 +31,30 @@ final class ProjectEventStream {
     private static final int MAX_REMEMBERED = 2 * MAX_PAGES_PER_QUERY * StreamEventRepository.PAGE_SIZE;
 
     /** Reads events from the database. */
-    interface EventSource {
+    public interface EventSource {
         /** Returns the database time. */
         Instant now();
+
+        /** Returns whether there may be events after an instant; false only if there are none. */
+        default boolean mayHaveEventsAfter(Instant instant) {
+            return true;
+        }
 
         /** Returns the events after a position, in order, at most {@link StreamEventRepository#PAGE_SIZE}. */
         List<StreamEvent> eventsAfter(StreamPosition streamPosition);
     }
 
     /** An event with its sequence number. */
-    record NumberedEvent(long number, StreamEvent event) {}
+    public record NumberedEvent(long number, StreamEvent event) {}
 
     /**
      * The events for a listener.
      *
      * @param lost whether earlier events were lost
      * @param lastNumber the sequence number to continue from
+     * @param knownUntil the instant up to which the listener has received all events
      */
-    record EventBatch(List<NumberedEvent> events, boolean lost, long lastNumber) {}
+    public record EventBatch(List<NumberedEvent> events, boolean lost, long lastNumber, Instant knownUntil) {}
 
     private final Map<UUID, Instant> recentIds = new HashMap<>();
     private final Deque<NumberedEvent> recent = new ArrayDeque<>();
@@ -60,23 +66,23 @@ final class ProjectEventStream {
     private long lostUpTo;
 
     /** Creates a stream of the events from {@code now} on. */
-    ProjectEventStream(Instant now) {
+    public ProjectEventStream(Instant now) {
         start = now;
         position = StreamPosition.at(now);
         lastQueryNanos = System.nanoTime() - QUERY_INTERVAL_NANOS;
     }
 
     /** Returns the events after this sequence number; queries the database at most about once a second. */
-    synchronized EventBatch eventsAfter(long number, EventSource eventSource) {
+    public synchronized EventBatch eventsAfter(long number, EventSource eventSource) {
         if (System.nanoTime() - lastQueryNanos >= QUERY_INTERVAL_NANOS) query(eventSource);
         List<NumberedEvent> news = new ArrayList<>();
         for (NumberedEvent one : recent) if (one.number() > number) news.add(one);
-        return new EventBatch(news, number < lostUpTo, lastNumber);
+        return new EventBatch(news, number < lostUpTo, lastNumber, position.at());
     }
 
     private void query(EventSource eventSource) {
         Instant now = eventSource.now();
-        boolean more = true;
+        boolean more = eventSource.mayHaveEventsAfter(position.at());
         for (int page = 0; more && page < MAX_PAGES_PER_QUERY; page++) {
             List<StreamEvent> found = eventSource.eventsAfter(position);
             found.forEach(this::add);
@@ -116,7 +122,7 @@ final class ProjectEventStream {
     }
 
     /** Returns the sequence number of the newest event. */
-    synchronized long lastNumber() {
+    public synchronized long lastNumber() {
         return lastNumber;
     }
 }

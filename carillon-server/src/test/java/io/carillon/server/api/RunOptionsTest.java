@@ -1,8 +1,9 @@
-package io.carillon.server;
+package io.carillon.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.HandlerType;
+import io.carillon.server.RestTestServer;
 import io.carillon.server.access.PlaintextApiKey;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -10,7 +11,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The options of the library for runs and queues have the same names over HTTP: unique key windows, rates and weights.
+ * The options of the library for runs and queues have the same names over HTTP: unique key windows, rates, weights and
+ * breakers.
  */
 class RunOptionsTest {
     @RegisterExtension
@@ -85,6 +87,37 @@ class RunOptionsTest {
                     .isEqualTo("/weight");
         assertThat(SERVER.get(key(), "/v1/queues/heavy").at("/weight")).isEqualTo("7");
         SERVER.put(key(), "/v1/queues/NO/weight", "{\"weight\":1}").requireStatus(422);
+    }
+
+    @Test
+    void the_breaker_of_a_queue_is_set_and_shown() {
+        assertThat(SERVER.put(key(), "/v1/queues/partner/weight", "{\"weight\":7}")
+                        .requireStatus(200)
+                        .json()
+                        .has("breaker"))
+                .isFalse();
+
+        assertThat(SERVER.put(key(), "/v1/queues/partner/breaker", "{\"enabled\":true}")
+                        .requireStatus(200)
+                        .at("/breaker/state"))
+                .isEqualTo("closed");
+
+        assertThat(SERVER.get(key(), "/v1/queues/partner").requireStatus(200).at("/breaker/state"))
+                .isEqualTo("closed");
+        assertThat(SERVER.put(key(), "/v1/queues/partner/breaker", "{}")
+                        .requireStatus(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/enabled");
+        assertThat(SERVER.put(key(), "/v1/queues/partner/breaker", "{\"enabled\":false}")
+                        .requireStatus(200)
+                        .json()
+                        .has("breaker"))
+                .isFalse();
+        assertThat(SERVER.put(key(), "/v1/queues/endpoint.orders/breaker", "{\"enabled\":false}")
+                        .requireStatus(200)
+                        .json()
+                        .has("breaker"))
+                .isFalse();
     }
 
     @Test

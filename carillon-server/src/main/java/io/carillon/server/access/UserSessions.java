@@ -1,0 +1,96 @@
+package io.carillon.server.access;
+
+import io.carillon.server.http.Caller;
+import io.carillon.server.http.Problem;
+import io.carillon.server.store.Role;
+import io.carillon.server.store.UserRepository;
+import io.carillon.server.store.UserRepository.Access;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Finds the sessions of users by their tokens. A session and the role of its user are cached for three seconds, so that
+ * every node notices a logout and the removal of a member soon. A token is useful in a session cookie only, which is
+ * encrypted, so that invented tokens do not reach the database.
+ */
+public final class UserSessions {
+    /** The header that names the project of a request. A user may be a member of several. */
+    public static final String PROJECT_HEADER = "X-Carillon-Project";
+    /** The longest time that a session lasts. */
+    public static final Duration LIFETIME = Duration.ofHours(12);
+    /** A session that is not used for so long has ended. */
+    public static final Duration IDLE = Duration.ofHours(2);
+
+    static final String PREFIX = "crs_";
+    private static final int TOKEN_BYTES = 32;
+    private static final char SEPARATOR = ' ';
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final UserRepository users;
+    private final String issuer;
+    private final ShortCache<Access> cache = new ShortCache<>(this::read);
+
+    /**
+     * Finds sessions.
+     *
+     * @param issuer the issuer of the users. A session of a user of another one is not accepted
+     */
+    public UserSessions(UserRepository users, String issuer) {
+        this.users = users;
+        this.issuer = issuer;
+    }
+
+    /** Returns a new random token. */
+    public static String newToken() {
+        byte[] bytes = new byte[TOKEN_BYTES];
+        RANDOM.nextBytes(bytes);
+        return PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    /** Returns the hash of a token, which is stored instead of it. */
+    public static byte[] hash(String token) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("SHA-256 is missing in this JDK", impossible);
+        }
+    }
+
+    /** Returns what the session with this token may access; empty if it has ended. */
+    Optional<Access> find(String token, Optional<String> project) {
+        return cache.find(token + SEPARATOR + project.orElse(""));
+    }
+
+    private Optional<Access> read(String name) {
+        int end = name.indexOf(SEPARATOR);
+        String project = name.substring(end + 1);
+        Optional<Access> access =
+                users.findAccess(hash(name.substring(0, end)), issuer, project.isEmpty() ? null : project, IDLE);
+        if (access.isPresent() && access.get().isUseStale())
+            users.markUsed(access.get().session());
+        return access;
+    }
+
+    /** Returns the caller of a session. Without a project, it has no scopes. */
+    static Caller caller(Access access) {
+        Role role = access.role();
+        String project = access.project();
+        return Caller.of(
+                new Caller.SessionUser(access.user(), access.session(), access.endsAt()),
+                project == null ? "" : project,
+                role == null ? Set.of() : Set.of(role.scope()));
+    }
+
+    static Problem projectMissing() {
+        return Problem.of(
+                400,
+                "project-missing",
+                "You are a member of several projects. Name one of them in the header %s.".formatted(PROJECT_HEADER));
+    }
+}

@@ -1,0 +1,84 @@
+package io.carillon.server.api;
+
+import io.carillon.CarillonException;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunQuery;
+import io.carillon.run.RunState;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.Permission;
+import io.carillon.server.http.Problem;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.function.BiFunction;
+
+/** Reads the filters of a list of runs. */
+final class RunFilterParser {
+    private final ApiRequest request;
+    private RunQuery query;
+
+    private RunFilterParser(ApiRequest request) {
+        this.request = request;
+        this.query = RunQuery.of(filter(request));
+    }
+
+    static RunQuery query(ApiRequest request) {
+        RunFilterParser parser = new RunFilterParser(request);
+        parser.add("notQueue", RunQuery::notQueue);
+        parser.add("notHandler", RunQuery::notHandler);
+        parser.add("error", RunQuery::error);
+        parser.add("payload", RunQuery::payload);
+        parser.addInstant("from", RunQuery::from);
+        parser.addInstant("to", RunQuery::to);
+        Optional<String> notState = request.wordParameter("notState", JsonResponses.states());
+        if (request.query("payload").isPresent()) requireManage(request);
+        if (request.query("payload").isPresent() || request.query("error").isPresent())
+            request.caller()
+                    .limits()
+                    .requireSearch(
+                            parser.query.filter().queue(), parser.query.filter().handler());
+        return notState.isPresent() ? parser.query.notState(RunState.of(notState.get())) : parser.query;
+    }
+
+    /** A search shows what a payload contains, which runs do not show to readers. */
+    private static void requireManage(ApiRequest request) {
+        if (!request.caller().hasPermission(Permission.MANAGE))
+            throw Problem.of(
+                    403,
+                    "forbidden",
+                    "A search in payloads needs one of the scopes admin, manage. Leave out the parameter payload, or"
+                            + " use another key.");
+    }
+
+    private static RunFilter filter(ApiRequest request) {
+        RunFilter filter = RunFilter.all().limit(request.limit());
+        for (String name : new String[] {"queue", "handler"}) {
+            Optional<String> value = request.query(name);
+            RunFilter before = filter;
+            if (value.isPresent())
+                filter = checked(
+                        name, () -> name.equals("queue") ? before.queue(value.get()) : before.handler(value.get()));
+        }
+        Optional<String> state = request.wordParameter("state", JsonResponses.states());
+        return state.isPresent() ? filter.state(RunState.of(state.get())) : filter;
+    }
+
+    private void add(String name, BiFunction<RunQuery, String, RunQuery> setter) {
+        Optional<String> value = request.query(name);
+        RunQuery before = query;
+        if (value.isPresent()) query = checked(name, () -> setter.apply(before, value.get()));
+    }
+
+    private void addInstant(String name, BiFunction<RunQuery, Instant, RunQuery> setter) {
+        Optional<Instant> value = request.instant(name);
+        RunQuery before = query;
+        if (value.isPresent()) query = checked(name, () -> setter.apply(before, value.get()));
+    }
+
+    private static <T> T checked(String name, java.util.function.Supplier<T> value) {
+        try {
+            return value.get();
+        } catch (CarillonException wrong) {
+            throw ApiRequest.invalidParameter(name, String.valueOf(wrong.getMessage()));
+        }
+    }
+}
