@@ -1,6 +1,7 @@
 package io.carillon.cli;
 
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.Shell;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -38,7 +39,7 @@ final class CompletionCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         String name = kind.name().toLowerCase(Locale.ROOT);
-        shell.out().println("# source <(carillon completion %s)".formatted(name));
+        shell.out().println("# source <(%s completion %s)".formatted(Program.name(), name));
         shell.out().print(AutoComplete.bash("carillon", spec.root().commandLine()));
         shell.out().flush();
         return ExitCode.OK;

@@ -23,7 +23,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** {@code carillon config}: shows the settings of a server and the source of each. */
 @Command(
         name = "config",
-        description = "Show the settings of 'carillon serve'.",
+        description = "Show the settings of '${ROOT-COMMAND-NAME} serve'.",
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)

@@ -3,6 +3,7 @@ package io.carillon.cli;
 import io.carillon.CarillonException;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.embedded.EmbeddedPostgresException;
 import io.carillon.internal.value.SpellingSuggester;
@@ -93,6 +94,7 @@ final class ExceptionReporter implements IParameterExceptionHandler, IExecutionE
     }
 
     private void print(String message) {
-        err.println(message.startsWith("See ") ? message : "carillon: " + message);
+        String text = Program.inText(message);
+        err.println(text.startsWith("See ") ? text : "carillon: " + text);
     }
 }

@@ -38,7 +38,7 @@ class AccessSettingsTest {
                 assertThat(refused.exitCode()).as(refused.err()).isEqualTo(2);
                 assertThat(refused.err())
                         .contains("other users can access it", "chmod 600")
-                        .doesNotContain("s3cret");
+                        .doesNotContain("pass of");
             }
         }
         for (Path file : List.of(keys, secret, url))
@@ -58,7 +58,7 @@ class AccessSettingsTest {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
         CommandResult refused = print(Map.of(), "--config", file.toString());
         assertThat(refused.exitCode()).isEqualTo(2);
-        assertThat(refused.err()).contains("the secret database.url").doesNotContain("s3cret");
+        assertThat(refused.err()).contains("the secret database.url").doesNotContain("pass of");
 
         Files.writeString(file, "database.url = postgres://me@db.example/shop\n");
         assertThat(print(Map.of(), "--config", file.toString()).exitCode()).isZero();
@@ -108,5 +108,50 @@ class AccessSettingsTest {
     private Path privateFile(String name, String text) {
         SecretFiles.write(folder.resolve(name), text + "\n");
         return folder.resolve(name);
+    }
+
+    @Test
+    void an_identity_provider_needs_its_issuer_and_a_client_id() {
+        assertThat(print(DATABASE, "--oidc-issuer", "https://id.example").err())
+                .contains("oidc.issuer and oidc.client-id");
+        assertThat(print(DATABASE, "--oidc-admin-claim", "groups=a").err()).contains("oidc.issuer and oidc.client-id");
+        assertThat(print(DATABASE, "--oidc-issuer", "http://id.example", "--oidc-client-id", "c")
+                        .err())
+                .contains("oidc.issuer must be a URL such as https://id.example");
+        assertThat(print(
+                                DATABASE,
+                                "--oidc-issuer",
+                                "https://id.example",
+                                "--oidc-client-id",
+                                "c",
+                                "--oidc-admin-claim",
+                                "groups")
+                        .err())
+                .contains("oidc.admin-claim must be a claim and its value");
+        assertThat(print(DATABASE, "--public-url", "carillon.example").err()).contains("public-url must be a URL");
+        assertThat(print(DATABASE, "--read-only", "perhaps").err()).contains("read-only must be one of true, false");
+    }
+
+    @Test
+    void the_secret_of_the_client_is_read_from_a_file_and_not_shown() {
+        Path secret = folder.resolve("oidc.secret");
+        SecretFiles.write(secret, "pass of the client\n");
+
+        CommandResult shown = print(
+                DATABASE,
+                "--oidc-issuer",
+                "https://id.example",
+                "--oidc-client-id",
+                "carillon",
+                "--oidc-client-secret-file",
+                secret.toString(),
+                "--public-url",
+                "https://carillon.example",
+                "--read-only");
+
+        assertThat(shown.exitCode()).as(shown.err()).isZero();
+        assertThat(shown.out())
+                .contains("https://id.example", "https://carillon.example", "(hidden)")
+                .doesNotContain("pass of");
     }
 }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -26,6 +28,55 @@ class MainTest {
         assertThat(asked.exitCode()).isZero();
         assertThat(asked.out()).startsWith("Usage: carillon").contains("  dev ", "  cron ", "  migrate ");
         assertThat(CommandResult.run()).isEqualTo(asked);
+    }
+
+    @Test
+    void help_shows_the_help_of_any_command() {
+        assertThat(CommandResult.run("help")).isEqualTo(CommandResult.run("--help"));
+        CommandResult create = CommandResult.run("help", "schedule", "create");
+        assertThat(create.exitCode()).isZero();
+        assertThat(create.out()).startsWith("Usage: carillon schedule create ");
+        assertThat(CommandResult.run("help", "schedul").err())
+                .contains("Did you mean 'schedule'? 'carillon help' lists");
+    }
+
+    @Test
+    @ResourceLock(Resources.SYSTEM_PROPERTIES)
+    void the_help_has_no_control_characters_even_if_the_terminal_has_colors() {
+        System.setProperty("picocli.ansi", "true");
+        try {
+            for (String command : List.of("run", "config", "schedule pause --help", "help run", "--help"))
+                assertThat(CommandResult.run(command.split(" ")).out())
+                        .as(command)
+                        .startsWith("Usage: carillon")
+                        .doesNotContain("\\u001b", "\u001b");
+        } finally {
+            System.clearProperty("picocli.ansi");
+        }
+    }
+
+    @Test
+    void a_usage_line_does_not_list_very_many_options() {
+        assertThat(CommandResult.run("schedule", "create", "--help").out())
+                .startsWith("Usage: carillon schedule create [OPTIONS] NAME\nCreate a schedule.");
+    }
+
+    @Test
+    @ResourceLock(Resources.SYSTEM_PROPERTIES)
+    void commands_in_messages_work_as_printed() {
+        System.setProperty("carillon.command", "./carillon");
+        try {
+            assertThat(CommandResult.run("--help").out())
+                    .startsWith("Usage: ./carillon ")
+                    .contains("./carillon cron \"0 2 * * *\"", "source <(./carillon completion bash)")
+                    .doesNotContain(" carillon ");
+            assertThat(CommandResult.run("run", "get").err()).endsWith("See './carillon run get --help'.\n");
+            assertThat(CommandResult.run("run", "list", "--url", "http://127.0.0.1:1")
+                            .err())
+                    .contains("Start one with './carillon serve' or './carillon dev'");
+        } finally {
+            System.clearProperty("carillon.command");
+        }
     }
 
     @ParameterizedTest

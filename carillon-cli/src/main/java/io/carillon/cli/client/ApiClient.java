@@ -41,6 +41,8 @@ public final class ApiClient {
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final int PAGE_SIZE = 200;
+    /** The maximum number of pages that are read in search of items that count. */
+    private static final int MAX_PAGES = 10;
 
     /**
      * A successful response.
@@ -101,9 +103,32 @@ public final class ApiClient {
         while (true) {
             parameters.put("limit", Integer.toString(Math.max(1, Math.min(PAGE_SIZE, wanted - items.size()))));
             JsonNode page = get(path + query(parameters));
+            boolean full = false;
+            for (JsonNode item : page.path("items")) {
+                full = items.size() >= wanted;
+                if (full) break;
+                items.add(item);
+            }
+            String next = page.path("next").stringValue("");
+            if (next.isEmpty() || items.size() >= wanted) return new Items(items, full || !next.isEmpty());
+            parameters.put("cursor", next);
+        }
+    }
+
+    /**
+     * Returns whole pages of a list, until at least {@code wanted} of the items count, for a caller that orders them in
+     * another way than the server. Reads at most {@value #MAX_PAGES} pages.
+     */
+    public Items listPages(String path, Map<String, String> query, int wanted, Predicate<JsonNode> counts) {
+        List<JsonNode> items = new ArrayList<>();
+        Map<String, String> parameters = new LinkedHashMap<>(query);
+        parameters.put("limit", Integer.toString(PAGE_SIZE));
+        for (int pages = 1; ; pages++) {
+            JsonNode page = get(path + query(parameters));
             page.path("items").forEach(items::add);
             String next = page.path("next").stringValue("");
-            if (next.isEmpty() || items.size() >= wanted) return new Items(items, !next.isEmpty());
+            boolean isEnough = items.stream().filter(counts).count() >= wanted;
+            if (next.isEmpty() || isEnough || pages >= MAX_PAGES) return new Items(items, !next.isEmpty());
             parameters.put("cursor", next);
         }
     }
@@ -120,15 +145,16 @@ public final class ApiClient {
      * Passes the lines of an event stream to {@code goOn} as they arrive, until it returns false or the stream ends.
      * There is no timeout.
      */
-    public void streamLines(String path, Predicate<String> goOn) {
+    public void streamLines(String path, Map<String, String> headers, Predicate<String> goOn) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server.url() + path))
                 .header("Accept", "text/event-stream, application/problem+json");
+        headers.forEach(request::header);
         server.key().ifPresent(key -> authorize(request, key));
         HttpResponse<Stream<String>> response = exchange(request.build(), HttpResponse.BodyHandlers.ofLines());
         try (Stream<String> lines = response.body()) {
             if (response.statusCode() >= 300) {
                 String text = lines.collect(Collectors.joining("\n"));
-                throw ServerErrors.toFailure(server, response.statusCode(), response.headers(), text, json(text));
+                throw ServerErrors.toFailure(server, path, response.statusCode(), response.headers(), text, json(text));
             }
             Iterator<String> each = lines.iterator();
             boolean more = true;
@@ -158,8 +184,14 @@ public final class ApiClient {
         HttpResponse<String> response = exchange(request.build(), HttpResponse.BodyHandlers.ofString());
         JsonNode answer = json(response.body());
         if (response.statusCode() >= 300)
-            throw ServerErrors.toFailure(server, response.statusCode(), response.headers(), response.body(), answer);
+            throw ServerErrors.toFailure(
+                    server, path, response.statusCode(), response.headers(), response.body(), answer);
         return new Reply(response.statusCode(), answer, response.headers().firstValue("Date"));
+    }
+
+    /** Returns the failure that a problem describes, for a problem within a response. */
+    public CommandException toFailure(JsonNode problem) {
+        return ServerErrors.toFailure(server, problem.path("status").intValue(500), problem);
     }
 
     private static void authorize(HttpRequest.Builder request, String key) {

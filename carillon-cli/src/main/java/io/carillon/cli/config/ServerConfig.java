@@ -1,5 +1,6 @@
 package io.carillon.cli.config;
 
+import io.carillon.NodeConfig;
 import io.carillon.SchemaMode;
 import io.carillon.Wakeup;
 import io.carillon.cli.shell.DatabaseUrl;
@@ -72,9 +73,14 @@ public record ServerConfig(
     public record Node(
             Optional<String> name,
             Optional<Integer> concurrency,
+            Leaders leaders,
             Duration lookAhead,
             Duration shutdownTimeout,
             Wakeup wakeup) {}
+
+    /** Which nodes plan and execute, and the times of leaders. */
+    public record Leaders(
+            NodeConfig.Planning planning, NodeConfig.Claiming claiming, Duration lease, Duration checkInterval) {}
 
     /** The sizes of the connection pools. */
     public record Pools(int engine, int requests) {}
@@ -84,6 +90,7 @@ public record ServerConfig(
         Node node = new Node(
                 settings.get(Setting.NODE).map(Settings.Value::text),
                 settings.number(Setting.CONCURRENCY, 1, 10_000),
+                leaders(settings),
                 lookAhead(settings),
                 shutdownTimeout(settings),
                 Wakeup.named(settings.word(Setting.WAKEUP), null));
@@ -115,7 +122,9 @@ public record ServerConfig(
                                 .map(Integer::longValue)
                                 .orElse(null),
                         settings.number(Setting.MAX_BULK_ACTIONS, 0, 1_000).orElse(null),
-                        settings.number(Setting.MAX_STREAMS, 0, 1_000).orElse(null))
+                        settings.number(Setting.MAX_STREAMS, 0, 1_000).orElse(null),
+                        settings.number(Setting.MAX_ENDPOINTS, 0, 1_000_000).orElse(null),
+                        settings.number(Setting.MAX_SUBSCRIPTIONS, 0, 1_000_000).orElse(null))
                 .orElse(ProjectRepository.Quota.DEFAULT);
     }
 
@@ -163,6 +172,27 @@ public record ServerConfig(
                 Setting.JWT_JWKS,
                 value,
                 "a URL such as https://id.example/jwks.json; http only for an address of this machine");
+    }
+
+    private static Leaders leaders(Settings settings) {
+        Duration lease = duration(settings, Setting.LEADER_LEASE, Duration.ofSeconds(1), Duration.ofHours(1));
+        return new Leaders(
+                NodeConfig.Planning.valueOf(constant(settings.word(Setting.PLANNING))),
+                NodeConfig.Claiming.valueOf(constant(settings.word(Setting.CLAIMING))),
+                lease,
+                duration(settings, Setting.LEADER_CHECK, Duration.ofMillis(100), lease.dividedBy(2)));
+    }
+
+    private static String constant(String word) {
+        return word.toUpperCase(Locale.ROOT).replace('-', '_');
+    }
+
+    private static Duration duration(Settings settings, Setting setting, Duration min, Duration max) {
+        Settings.Value value = settings.get(setting).orElseThrow();
+        return Durations.parse(value.text())
+                .filter(length -> length.compareTo(min) >= 0 && length.compareTo(max) <= 0)
+                .orElseThrow(() ->
+                        Settings.invalidValue(setting, value, "a duration between %s and %s".formatted(min, max)));
     }
 
     private static Duration lookAhead(Settings settings) {

@@ -34,6 +34,14 @@ public enum Setting {
             "",
             "Host names that the server answers for, besides localhost and IP addresses, separated by commas; * allows "
                     + "all."),
+    PUBLIC_URL(
+            "public-url",
+            "URL",
+            "",
+            "Address of the server for browsers, such as https://carillon.example, with the path prefix of a "
+                    + "proxy. The "
+                    + "login with an identity provider needs it, unless only this machine reaches the server."),
+    READ_ONLY("read-only", "true|false", "false", "Whether the server refuses every request that changes something."),
     MAX_CONNECTIONS_PER_ADDRESS(
             "max-connections-per-address",
             "N",
@@ -47,6 +55,18 @@ public enum Setting {
     LOG("log", "text|json", "text", "Format of the log on standard error: text, or one JSON object per line."),
     NODE("node", "NAME", "", "Name of this node. Default: host name and process id."),
     CONCURRENCY("concurrency", "N", "", "Maximum number of runs that this node executes at a time."),
+    PLANNING("planning", "every-node|leader", "every-node", "Nodes that plan schedules: every node, or one leader."),
+    CLAIMING(
+            "claiming",
+            "every-node|leader",
+            "every-node",
+            "Nodes that execute runs: every node, or one leader while the others stand by."),
+    LEADER_LEASE("leader-lease", "DURATION", "3s", "Time after which a leader that died can be replaced, 1s to 1h."),
+    LEADER_CHECK(
+            "leader-check",
+            "DURATION",
+            "1s",
+            "Interval at which leaders renew their lease and others try to take over, at most half the lease."),
     LOOK_AHEAD("look-ahead", "DURATION", "2m", "Time for which ticks of schedules are planned ahead, 20s to 1h."),
     SHUTDOWN_TIMEOUT(
             "shutdown-timeout",
@@ -68,6 +88,21 @@ public enum Setting {
             "FILE",
             "",
             "File with the secret shared with the issuer, at least 32 bytes. Alternative to --jwt-jwks."),
+    OIDC_ISSUER(
+            "oidc.issuer", "URL", "", "Identity provider (OpenID Connect) with which users log in to the dashboard."),
+    OIDC_CLIENT_ID("oidc.client-id", "TEXT", "", "Id of this server at the identity provider."),
+    OIDC_CLIENT_SECRET(
+            "oidc.client-secret",
+            "FILE",
+            "",
+            "File with the secret of this server at the identity provider. Without it, the server is a public client."),
+    OIDC_ADMIN_CLAIM(
+            "oidc.admin-claim",
+            "NAME=VALUE",
+            "",
+            "Claim of the identity token that makes a user an admin of the project 'default' while it has none, "
+                    + "such as "
+                    + "groups=carillon-admins."),
     MAX_KEY_LIFETIME(
             "max-key-lifetime",
             "DURATION",
@@ -98,6 +133,9 @@ public enum Setting {
             "N",
             "20",
             "Maximum number of open event streams on this node of a project without its own quota."),
+    MAX_ENDPOINTS("max-endpoints", "N", "1000", "Maximum number of endpoints of a project without its own quota."),
+    MAX_SUBSCRIPTIONS(
+            "max-subscriptions", "N", "1000", "Maximum number of subscriptions of a project without its own quota."),
     MASTER_KEYS(
             "master-keys",
             "FILE",
@@ -171,7 +209,7 @@ public enum Setting {
     }
 
     boolean isSecret() {
-        return this == DATABASE_URL || this == JWT_SECRET || this == MASTER_KEYS;
+        return this == DATABASE_URL || this == JWT_SECRET || this == OIDC_CLIENT_SECRET || this == MASTER_KEYS;
     }
 
     /** Returns whether the option names a file that contains the value. */

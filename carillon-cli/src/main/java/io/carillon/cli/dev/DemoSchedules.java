@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Three schedules that show typical runs: one succeeds, one is dead after retries, one takes 21 seconds
@@ -31,7 +32,7 @@ final class DemoSchedules {
     private static final List<Demo> ALL = List.of(HELLO, FLAKY, REPORT);
 
     /** The payload of a demo run. */
-    record Note(String text) {}
+    record Note(@Nullable String text) {}
 
     /** A handler and the schedule of the same name. */
     private record Demo(HandlerType<Note> type, When when, Note note) {
@@ -55,7 +56,7 @@ final class DemoSchedules {
      * start may still be waiting.
      */
     void addHandlers(CarillonBuilder builder) {
-        builder.handle(HELLO.type(), (note, run) -> run.log(note.text()))
+        builder.handle(HELLO.type(), (note, run) -> run.log(note.text() == null ? "Hello" : note.text()))
                 .handle(
                         FLAKY.type(),
                         (note, run) -> fail(run),

@@ -5,6 +5,7 @@ import io.carillon.CarillonBuilder;
 import io.carillon.CarillonException;
 import io.carillon.Runs;
 import io.carillon.Schema;
+import io.carillon.Wakeup;
 import io.carillon.cli.screen.RenderOptions;
 import io.carillon.cli.screen.Terminal;
 import io.carillon.cli.shell.LogSetup;
@@ -35,6 +36,8 @@ public final class DevNode {
 
     private static final Logger log = LoggerFactory.getLogger(DevNode.class);
     private static final int HISTORY_LIMIT = 50;
+    /** How the line of the log about a dead run begins. */
+    private static final String RUN_DEAD = "WARN run dead ";
     /**
      * A short timeout for interactive use. Attempts that take longer are handed back and run again at the next start.
      */
@@ -81,14 +84,24 @@ public final class DevNode {
         DevReset reset = new DevReset(options);
         if (options.reset()) reset.run(this::print);
         createDirectory(options);
-        LogSetup.toFile(options.log(), text -> warnings.accept(text));
+        // The end of each run is shown as an event, with its schedule.
+        LogSetup.toFile(options.log(), text -> {
+            if (!text.startsWith(RUN_DEAD)) warnings.accept(text);
+        });
         try (DevDatabase database = DevDatabase.open(options, this::printProgress)) {
             Schema tables = Carillon.schema(database.pool());
             int before = migrate(tables, reset);
             try (ServerWebhooks webhooks = DevWebhooks.on(database, options);
-                    Carillon carillon = start(webhooks, database);
+                    Carillon carillon = prepare(webhooks, database);
                     DevServer server = DevServer.start(carillon, webhooks, database, options)) {
-                show(carillon, header(database), schemaText(before, tables.requiredVersion()), server.restInfo());
+                loadHistory(carillon.runs());
+                // Webhooks to the echo receiver find it listening, and no run of the history is seen again.
+                carillon.wakeup(Wakeup.notifying());
+                show(
+                        carillon,
+                        header(database),
+                        schemaText(before, tables.requiredVersion()),
+                        server.restInfo(new DevProfile(shell, options).select(server.url()), terminal.isPresent()));
             }
         }
         String rest = handedBackText(activity.markHandedBack());
@@ -106,19 +119,21 @@ public final class DevNode {
         }
     }
 
-    private Carillon start(ServerWebhooks webhooks, DevDatabase database) {
-        CarillonBuilder builder = webhooks.handleOn(
-                Carillon.on(database.pool()).listener(activity).shutdownTimeout(SHUTDOWN_TIMEOUT));
+    /** Returns an instance whose node is not started yet. */
+    private Carillon prepare(ServerWebhooks webhooks, DevDatabase database) {
+        CarillonBuilder builder = webhooks.handleOn(Carillon.on(database.pool())
+                .listener(activity)
+                .shutdownTimeout(SHUTDOWN_TIMEOUT)
+                .wakeup(Wakeup.http()));
         DemoSchedules demo = new DemoSchedules(activity);
         demo.addHandlers(builder);
         if (options.demo()) demo.addSchedules(builder);
-        Carillon carillon = builder.start();
+        Carillon carillon = builder.build();
         if (!options.demo()) DemoSchedules.remove(carillon);
         return carillon;
     }
 
     private void show(Carillon carillon, LiveSnapshot.Header header, String schema, StartupBanner.RestInfo restInfo) {
-        loadHistory(carillon.runs());
         List<Schedule> schedules = carillon.schedules().list();
         shell.out().println(new StartupBanner(header, schema, rows(schedules), restInfo).text());
         if (options.demo()) DemoSchedules.trigger(carillon, shell.clock().instant());

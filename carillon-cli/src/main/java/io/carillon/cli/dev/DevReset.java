@@ -2,6 +2,7 @@ package io.carillon.cli.dev;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.cli.shell.Program;
 import io.carillon.embedded.EmbeddedPostgres;
 import java.nio.file.Path;
 import java.util.List;
@@ -39,8 +40,8 @@ final class DevReset {
         return new CarillonException(
                 failure.code(),
                 ("The development data in %s was created by a pre-release of Carillon. There is no upgrade before"
-                                + " version 0.1. Run ./carillon dev --reset%s to delete it and start afresh.")
-                        .formatted(options.directory(), data),
+                                + " version 0.1. Run %s dev --reset%s to delete it and start afresh.")
+                        .formatted(options.directory(), Program.name(), data),
                 failure);
     }
 }

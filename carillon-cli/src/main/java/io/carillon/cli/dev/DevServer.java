@@ -3,6 +3,7 @@ package io.carillon.cli.dev;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.cli.config.Address;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.ServerBuilder;
@@ -11,6 +12,7 @@ import java.net.BindException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -62,25 +64,45 @@ final class DevServer implements AutoCloseable {
         return false;
     }
 
-    StartupBanner.RestInfo restInfo() {
-        String url = "http://%s:%d".formatted(host.contains(":") ? "[" + host + "]" : host, server.port());
+    String url() {
+        return "http://%s:%d".formatted(host.contains(":") ? "[" + host + "]" : host, server.port());
+    }
+
+    /**
+     * Returns what to try with the server.
+     *
+     * @param interactive whether the text is shown on a terminal, so that it may contain a login link; it must not get
+     *     into a log
+     * @param profile the text about the profile; without a profile, the commands name the address and the key
+     */
+    StartupBanner.RestInfo restInfo(Optional<String> profile, boolean interactive) {
+        String url = url();
         if (!Files.exists(options.key()))
             return new StartupBanner.RestInfo(
                     url,
+                    url + "/ui",
                     echoUrl(url),
+                    "",
                     List.of("curl " + url + "/healthz  (this database already has API keys; use one of them)"));
         String key = quoted(options.key().toString());
-        String access = (url.equals("http://127.0.0.1:8080") ? "" : " --url " + url) + " --key-file " + key;
+        String access = profile.isPresent() ? "" : " --url %s --key-file %s".formatted(url, key);
         List<String> tries = new ArrayList<>();
         tries.add("curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/schedules".formatted(key, url));
         if (options.demo())
-            tries.add("./carillon schedule create my.hello --every 10s --handler demo.hello "
-                    + "--payload '{\"text\":\"Hello again\"}'"
-                    + access);
-        tries.add("./carillon schedule create my.hook --every 10s --webhook %s --payload '{\"text\":\"Hello\"}'"
-                        .formatted(echoUrl(url))
-                + access);
-        return new StartupBanner.RestInfo(url, echoUrl(url), tries);
+            tries.add(Program.name() + " schedule create my.hello --every 10s --handler demo.hello" + access);
+        tries.add(
+                "%s schedule create my.hook --every 10s --webhook %s".formatted(Program.name(), echoUrl(url)) + access);
+        tries.add(Program.name() + " run list" + access);
+        tries.add(Program.name() + " schedule timeline --around 5m" + access);
+        return new StartupBanner.RestInfo(url, dashboard(url, interactive), echoUrl(url), profile.orElse(""), tries);
+    }
+
+    private String dashboard(String url, boolean interactive) {
+        if (!interactive)
+            return "%s/ui  (log in with the key in %s)"
+                    .formatted(url, quoted(options.key().toString()));
+        String bearer = SecretFiles.read("the API key", options.key().toString());
+        return server.loginLink(url, bearer) + "  (logs in, once, within 10 minutes)";
     }
 
     private static String echoUrl(String url) {

@@ -15,11 +15,22 @@ record LiveSnapshot(
         RunActivity.Totals totals,
         Condition condition) {
 
-    /** The values that do not change while the node runs. */
-    record Header(String version, String database, String data, String log) {
+    /**
+     * The values that do not change while the node runs.
+     *
+     * @param tries commands to try in a second terminal
+     */
+    record Header(String version, String database, String data, String log, List<String> tries) {
+        Header(String version, String database, String data, String log) {
+            this(version, database, data, log, List.of());
+        }
+
         /** Returns a header that includes the REST address, for the live view, which hides the startup banner. */
         Header with(StartupBanner.RestInfo restInfo) {
-            return new Header(version, database + ", REST on " + restInfo.url(), data, log);
+            List<String> tries = restInfo.examples().stream()
+                    .filter(example -> !example.startsWith("curl "))
+                    .toList();
+            return new Header(version, database + ", REST on " + restInfo.url(), data, log, tries);
         }
     }
 

@@ -17,6 +17,9 @@ import java.util.stream.Stream;
 final class LiveView {
     private static final int NARROW_COLUMNS = 100;
     private static final int BAR_COLUMNS = 24;
+    private static final int MIN_ROWS_WITH_TRIES = 20;
+    private static final int ROWS_PER_TRY = 10;
+    private static final int TRY_INDENT = 9;
 
     private final LiveSnapshot snapshot;
     private final Size size;
@@ -86,7 +89,29 @@ final class LiveView {
                 .add(totals.succeeded() + " succeeded   ")
                 .add(totals.failed() + " failed   ")
                 .add(totals.dead() > 0 ? TerminalStyle.RED : TerminalStyle.PLAIN, dead(totals.dead()) + " dead");
+        tries();
         for (String issue : snapshot.condition().issues()) line().add(TerminalStyle.YELLOW, " ! " + issue);
+    }
+
+    /** Shows as many commands as leave most of the screen to the runs. */
+    private void tries() {
+        if (size.rows() < MIN_ROWS_WITH_TRIES) return;
+        snapshot.header().tries().stream().limit(size.rows() / ROWS_PER_TRY).forEach(command -> {
+            String label = " try ";
+            for (String part : shellLines(command, size.columns() - TRY_INDENT)) {
+                line().add(TerminalStyle.DIM, label).add(TerminalStyle.CYAN, part);
+                label = " ".repeat(TRY_INDENT);
+            }
+        });
+    }
+
+    /** Returns the command in lines that a shell joins again when they are copied, broken before options. */
+    private static List<String> shellLines(String command, int width) {
+        int end = command.lastIndexOf(" --", width - 2);
+        if (command.length() <= width || end <= 0) return List.of(command);
+        List<String> lines = new ArrayList<>(List.of(command.substring(0, end) + " \\"));
+        lines.addAll(shellLines(command.substring(end + 1), width));
+        return lines;
     }
 
     private static String dead(long count) {

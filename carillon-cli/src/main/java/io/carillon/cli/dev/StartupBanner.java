@@ -8,8 +8,13 @@ import java.util.List;
 /** The text at the start of the node: its database, its schedules, commands to try, and how to stop it. */
 record StartupBanner(
         LiveSnapshot.Header header, String schema, List<LiveSnapshot.ScheduleRow> schedules, RestInfo restInfo) {
-    /** The address of the REST API, the address of the echo receiver for webhooks, and commands to try. */
-    record RestInfo(String url, String echoUrl, List<String> examples) {}
+    /**
+     * The address of the REST API, the address of the echo receiver for webhooks, and commands to try.
+     *
+     * @param dashboard the address of the dashboard, or a link that logs in
+     * @param profile the text about the profile of the node; empty if it has none
+     */
+    record RestInfo(String url, String dashboard, String echoUrl, String profile, List<String> examples) {}
 
     private static final String ENTRY_FORMAT = "  %-10s %s";
 
@@ -26,9 +31,11 @@ record StartupBanner(
         if (schedules.isEmpty()) lines.add(ENTRY_FORMAT.formatted("schedules", "none yet"));
         for (int i = 0; i < schedules.size(); i++)
             lines.add(ENTRY_FORMAT.formatted(i == 0 ? "schedules" : "", row(schedules.get(i))));
+        lines.add(ENTRY_FORMAT.formatted("dashboard", restInfo.dashboard()));
         lines.add(ENTRY_FORMAT.formatted("rest", restInfo.url()));
         lines.add(ENTRY_FORMAT.formatted(
                 "webhooks", restInfo.echoUrl() + " echoes webhooks; they may call this machine " + "(loopback)"));
+        if (!restInfo.profile().isEmpty()) lines.add(ENTRY_FORMAT.formatted("profile", restInfo.profile()));
         for (int i = 0; i < restInfo.examples().size(); i++)
             lines.add(ENTRY_FORMAT.formatted(
                     i == 0 ? "try" : "", restInfo.examples().get(i)));

@@ -3,11 +3,13 @@ package io.carillon.cli.remote;
 import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
+import io.carillon.cli.answer.RunText;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.AllowedValues;
 import io.carillon.cli.screen.Terminal;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
 import java.util.List;
@@ -125,8 +127,7 @@ final class BulkCommands extends RemoteCommandGroup {
 
     @Command(description = "Show the progress of a bulk action.", sortOptions = false)
     int get(@Parameters(paramLabel = "ID") String id) {
-        printer().printItem(client().get(ApiClient.path("bulk-actions", id)), "id");
-        return ExitCode.OK;
+        return showItem(false, "id", "bulk-actions", id);
     }
 
     @Command(description = "Abort a bulk action. Runs that it has changed stay changed.", sortOptions = false)
@@ -151,11 +152,13 @@ final class BulkCommands extends RemoteCommandGroup {
         }
         JsonNode ended = watch(apiClient, action, id);
         String state = ended.path("state").stringValue("");
+        long count = ended.path("done").longValue();
         printer()
                 .printResult(
-                        "%d runs were %s.%s"
+                        "%s %s %s.%s"
                                 .formatted(
-                                        ended.path("done").longValue(),
+                                        RunText.runs(count),
+                                        count == 1 ? "was" : "were",
                                         done,
                                         state.equals("done") ? "" : " The bulk action is " + state + "."),
                         ended,
@@ -175,19 +178,17 @@ final class BulkCommands extends RemoteCommandGroup {
         for (int polls = 0; isRunning(action) && !Thread.currentThread().isInterrupted(); polls++) {
             if (polls == 1 && !terminal)
                 shell.err()
-                        .println("carillon: bulk action %s runs on the server; 'carillon bulk abort %s' aborts it."
-                                .formatted(id, id));
+                        .println(Program.inText(
+                                "carillon: bulk action %s runs on the server; 'carillon bulk abort %s' aborts it."
+                                        .formatted(id, id)));
             String line = progressText(action);
-            if (terminal) draw(line);
+            if (terminal) shell.replaceLine(line);
             else if (polls % POLLS_PER_LINE == POLLS_PER_LINE - 1 && !line.equals(last))
                 shell.err().println("carillon: " + (last = line));
             pause(polls == 0 ? FIRST_POLL_MILLIS : POLL_MILLIS);
             action = poll(apiClient, id);
         }
-        if (terminal) {
-            draw(progressText(action));
-            shell.err().println();
-        }
+        if (terminal) shell.replaceLine("");
         return action;
     }
 
@@ -210,19 +211,15 @@ final class BulkCommands extends RemoteCommandGroup {
 
     private static String matchText(JsonNode answer) {
         boolean more = answer.path("more").booleanValue(false);
-        return "%s%d runs match"
-                .formatted(more ? "At least " : "", answer.path("matching").longValue());
+        long count = answer.path("matching").longValue();
+        return "%s%s %s".formatted(more ? "At least " : "", RunText.runs(count), count == 1 ? "matches" : "match");
     }
 
     private static String progressText(JsonNode action) {
-        return "%d runs changed".formatted(action.path("done").longValue());
+        return RunText.runs(action.path("done").longValue()) + " changed";
     }
 
     private static boolean isRunning(JsonNode action) {
         return action.path("state").stringValue("").equals("running");
-    }
-
-    private void draw(String line) {
-        shell.replaceLine(line + " ");
     }
 }

@@ -13,6 +13,7 @@ import io.carillon.cli.shell.ConnectionPools;
 import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.LogSetup;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.Shell;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -64,13 +65,13 @@ final class DoctorCommand extends RemoteCommandGroup {
         Optional<DatabaseUrl> database = Settings.database(shell, databaseUrl);
         if (database.isPresent()) checkDatabase(database.get());
         else addFinding("database", "skipped", "not given; use --database-url or DATABASE_URL to check it");
-        printer().printList(findings, "check", List.of("check", "state", "finding"));
+        printer().wrapping().printList(findings, "check", List.of("check", "state", "finding"));
         return hasProblem ? ExitCode.FAILED : ExitCode.OK;
     }
 
     private void addFinding(String check, String state, String finding) {
         hasProblem |= state.equals("FAILED");
-        findings.add(emptyBody().put("check", check).put("state", state).put("finding", finding));
+        findings.add(emptyBody().put("check", check).put("state", state).put("finding", Program.inText(finding)));
     }
 
     private void checkServer(ApiClient apiClient) {

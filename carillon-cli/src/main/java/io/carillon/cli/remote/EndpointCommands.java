@@ -3,11 +3,14 @@ package io.carillon.cli.remote;
 import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
+import io.carillon.cli.answer.EndpointPrinter;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.EndpointFlags;
 import io.carillon.cli.remote.flags.JsonBody;
 import io.carillon.cli.remote.flags.JsonInput;
+import io.carillon.cli.remote.flags.ListFlags;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
@@ -28,10 +31,10 @@ import tools.jackson.databind.node.ObjectNode;
         sortOptions = false)
 final class EndpointCommands extends RemoteCommandGroup {
     private static final String TO_DESCRIPTION =
-            "File for the generated secret, readable only by you. The secret is then not printed.";
+            "File for the generated secret or public key, readable only by you. It is then not printed.";
     private static final List<String> COLUMNS = List.of("name", "url", "method", "queue", "updatedAt");
     private static final List<String> READ_ONLY_FIELDS =
-            List.of("name", "version", "queue", "secrets", "createdAt", "createdBy", "updatedAt");
+            List.of("name", "version", "queue", "paused", "secrets", "createdAt", "createdBy", "updatedAt");
 
     EndpointCommands(Shell shell) {
         super(shell);
@@ -39,29 +42,35 @@ final class EndpointCommands extends RemoteCommandGroup {
 
     @Command(description = "Create an endpoint. Generated secrets are printed only once.", sortOptions = false)
     int create(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the endpoint.") String name,
             @Parameters(paramLabel = "URL") String url,
             @Mixin EndpointFlags flags,
             @Option(names = "--to", paramLabel = "FILE", description = TO_DESCRIPTION) @Nullable String to) {
         ObjectNode body = flags.applyTo(emptyBody().put("name", name).put("url", url), List.of());
-        return printer("Created %s.".formatted(name)).show(client().post("/v1/endpoints", body), to);
+        JsonNode made = client().post("/v1/endpoints", body);
+        int code = printer("Created %s.".formatted(name)).show(made, secret -> true, to);
+        if (printer().isTable()) {
+            if (made.path("secrets").isEmpty())
+                shell.err()
+                        .println(Program.inText(
+                                "Its messages are not signed. 'carillon endpoint update %s --secret main' "
+                                                .formatted(name)
+                                        + "adds a secret."));
+            shell.err().println(Program.inText("'carillon endpoint test %s' sends a message now.".formatted(name)));
+        }
+        return code;
     }
 
     @Command(description = "List endpoints. The values of secrets are not shown.", sortOptions = false)
-    int list(
-            @Option(
-                            names = "--limit",
-                            paramLabel = "N",
-                            defaultValue = "100",
-                            description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
-                    int limit) {
-        return list(false, new ListRequest("/v1/endpoints", Map.of(), limit), "name", COLUMNS);
+    int list(@Mixin ListFlags flags) {
+        return list(flags, "/v1/endpoints", "name", COLUMNS);
     }
 
     @Command(description = "Show an endpoint. The values of its secrets are not shown.", sortOptions = false)
-    int get(@Parameters(paramLabel = "NAME") String name) {
-        printer().printItem(client().get(ApiClient.path("endpoints", name)), "name");
-        return ExitCode.OK;
+    int get(
+            @Parameters(paramLabel = "NAME", description = "Name of the endpoint.") String name,
+            @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        return showItem(watch, "name", "endpoints", name);
     }
 
     @Command(
@@ -69,7 +78,7 @@ final class EndpointCommands extends RemoteCommandGroup {
                     + "port requires all secrets again.",
             sortOptions = false)
     int update(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the endpoint.") String name,
             @Parameters(paramLabel = "URL", arity = "0..1", description = "New URL.") @Nullable String url,
             @Mixin EndpointFlags flags,
             @Option(names = "--to", paramLabel = "FILE", description = TO_DESCRIPTION) @Nullable String to) {
@@ -83,7 +92,12 @@ final class EndpointCommands extends RemoteCommandGroup {
         JsonNode changed = apiClient
                 .put(ApiClient.path("endpoints", name), body, Map.of("If-Match", "\"" + there.path("version") + "\""))
                 .body();
-        return printer("Changed %s.".formatted(name)).show(changed, to);
+        List<JsonNode> before = there.path("secrets")
+                .valueStream()
+                .map(secret -> secret.path("publicKey"))
+                .toList();
+        return printer("Changed %s.".formatted(name))
+                .show(changed, secret -> !before.contains(secret.path("publicKey")), to);
     }
 
     @Command(
@@ -91,7 +105,7 @@ final class EndpointCommands extends RemoteCommandGroup {
                     + "the time of --overlap.",
             sortOptions = false)
     int rotate(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the endpoint.") String name,
             @Option(
                             names = "--secret",
                             paramLabel = "NAME",
@@ -111,18 +125,30 @@ final class EndpointCommands extends RemoteCommandGroup {
                                     + "standard input.")
                     @Nullable
                     String from,
+            @Option(
+                            names = "--algorithm",
+                            paramLabel = "ALGORITHM",
+                            description = "Algorithm of a generated secret: ed25519 or hmac-sha256. Default: that of "
+                                    + "the old secret.")
+                    @Nullable
+                    String algorithm,
             @Option(names = "--to", paramLabel = "FILE", description = TO_DESCRIPTION) @Nullable String to) {
         ObjectNode body = putIfGiven(putIfGiven(emptyBody(), "secret", secret), "overlap", overlap);
+        putIfGiven(body, "algorithm", algorithm);
         if (from != null) body.put("value", SecretFiles.read("--from", from));
         return printer("Rotated a secret of %s.".formatted(name))
-                .show(client().post(ApiClient.path("endpoints", name, "rotate"), body), to);
+                .show(
+                        client().post(ApiClient.path("endpoints", name, "rotate"), body),
+                        rotated -> secret == null
+                                || rotated.path("name").stringValue("").equals(secret),
+                        to);
     }
 
     @Command(
             description = "Delete an endpoint and its secrets. Refused while schedules or runs use it.",
             sortOptions = false)
     int delete(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the endpoint.") String name,
             @Option(
                             names = "--force",
                             description = "Pause the schedules and the queue of the endpoint, and delete it.")
@@ -135,7 +161,7 @@ final class EndpointCommands extends RemoteCommandGroup {
             description = "Send a message to an endpoint once, now. Exit code 0: delivered or accepted, 10: not.",
             sortOptions = false)
     int test(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the endpoint.") String name,
             @Option(names = "--header", paramLabel = "NAME=VALUE", description = "Header to send. Can be repeated.")
                     @Nullable
                     Map<String, String> headers,

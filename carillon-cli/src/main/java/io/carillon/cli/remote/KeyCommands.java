@@ -3,15 +3,17 @@ package io.carillon.cli.remote;
 import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
+import io.carillon.cli.answer.KeyPrinter;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.AllowedValues;
+import io.carillon.cli.remote.flags.ListFlags;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ObjectNode;
@@ -25,7 +27,17 @@ import tools.jackson.databind.node.ObjectNode;
 final class KeyCommands extends RemoteCommandGroup {
     private static final String TO_DESCRIPTION = "File for the key, readable only by you. The key is then not printed.";
     private static final List<String> COLUMNS = List.of(
-            "id", "name", "scopes", "queues", "handlers", "addresses", "createdAt", "expiresAt", "usedAt", "revokedAt");
+            "id",
+            "name",
+            "scopes",
+            "queues",
+            "handlers",
+            "endpoints",
+            "addresses",
+            "createdAt",
+            "expiresAt",
+            "usedAt",
+            "revokedAt");
 
     KeyCommands(Shell shell) {
         super(shell);
@@ -72,6 +84,14 @@ final class KeyCommands extends RemoteCommandGroup {
                             description = "Handlers that the key is restricted to, in the same form. Default: all.")
                     @Nullable
                     List<String> handlers,
+            @Option(
+                            names = "--endpoint",
+                            paramLabel = "NAME",
+                            split = ",",
+                            description = "Endpoints that the key is restricted to, in the same form, in addition to "
+                                    + "the queues and handlers. Default: all.")
+                    @Nullable
+                    List<String> endpoints,
             @Option(names = "--to", paramLabel = "FILE", description = TO_DESCRIPTION) @Nullable String file) {
         for (String scope : scopes)
             AllowedValues.require("--scope", scope, List.of("read", "enqueue", "manage", "admin"));
@@ -80,6 +100,7 @@ final class KeyCommands extends RemoteCommandGroup {
         putList(body, "addresses", addresses);
         putList(body, "queues", queues);
         putList(body, "handlers", handlers);
+        putList(body, "endpoints", endpoints);
         return new KeyPrinter(shell, printer()).show(client().post("/v1/keys", body), "id", file);
     }
 
@@ -88,20 +109,15 @@ final class KeyCommands extends RemoteCommandGroup {
     }
 
     @Command(description = "List API keys. The keys themselves are not shown.", sortOptions = false)
-    int list(
-            @Option(
-                            names = "--limit",
-                            paramLabel = "N",
-                            defaultValue = "100",
-                            description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
-                    int limit) {
-        return list(false, new ListRequest("/v1/keys", Map.of(), limit), "id", COLUMNS);
+    int list(@Mixin ListFlags flags) {
+        return list(flags, "/v1/keys", "id", COLUMNS);
     }
 
     @Command(description = "Show an API key. The key itself is not shown.", sortOptions = false)
-    int get(@Parameters(paramLabel = "ID") String id) {
-        printer().printItem(client().get(ApiClient.path("keys", id)), "id");
-        return ExitCode.OK;
+    int get(
+            @Parameters(paramLabel = "ID") String id,
+            @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        return showItem(watch, "id", "keys", id);
     }
 
     @Command(

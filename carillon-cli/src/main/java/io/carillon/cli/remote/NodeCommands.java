@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
         sortOptions = false)
 final class NodeCommands extends RemoteCommandGroup {
     private static final List<String> COLUMNS = List.of(
-            "name", "id", "alive", "busy", "slots", "wakeup", "host", "version", "startedAt", "beatAt", "deadWhy");
+            "name", "alive", "busy", "slots", "wakeup", "host", "version", "startedAt", "beatAt", "deadWhy", "id");
 
     NodeCommands(Shell shell) {
         super(shell);
@@ -30,10 +30,12 @@ final class NodeCommands extends RemoteCommandGroup {
     int list(@Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
         ApiClient apiClient = client();
         Printer printer = printer();
-        return show(
+        return showList(
                 watch,
-                () -> printer.listText(
-                        apiClient.get("/v1/nodes").path("items").valueStream().toList(), "name", COLUMNS));
+                printer,
+                () -> apiClient.get("/v1/nodes").path("items").valueStream().toList(),
+                "name",
+                printer.isWide() ? COLUMNS : COLUMNS.subList(0, COLUMNS.size() - 1));
     }
 
     @Command(
@@ -66,7 +68,7 @@ final class NodeCommands extends RemoteCommandGroup {
         boolean healthy = health.path("healthy").booleanValue(false);
         StringBuilder text = new StringBuilder(healthy ? "No problems." : "");
         for (JsonNode issue : health.path("issues"))
-            text.append(text.isEmpty() ? "" : "; ").append(issue.stringValue(""));
+            text.append(text.isEmpty() ? "" : "\n").append(issue.stringValue(""));
         printer().printResult(text.toString(), health, "kinds");
         return healthy ? ExitCode.OK : ExitCode.FAILED;
     }

@@ -3,13 +3,18 @@ package io.carillon.cli.remote;
 import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
+import io.carillon.cli.answer.KeyPrinter;
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.ListFlags;
+import io.carillon.cli.remote.flags.QuotaFlags;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
+import io.carillon.cli.shell.UsageException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
@@ -24,13 +29,15 @@ import tools.jackson.databind.node.ObjectNode;
 final class ProjectCommands extends RemoteCommandGroup {
     private static final List<String> COLUMNS = List.of(
             "name",
-            "owner",
+            "ownerName",
             "createdAt",
             "quota.requestsPerSecond",
             "quota.maxSchedules",
             "quota.maxWaiting",
             "quota.maxBulkActions",
-            "quota.maxStreams");
+            "quota.maxStreams",
+            "quota.maxEndpoints",
+            "quota.maxSubscriptions");
 
     ProjectCommands(Shell shell) {
         super(shell);
@@ -39,7 +46,11 @@ final class ProjectCommands extends RemoteCommandGroup {
     @Command(description = "Create a project and its first API key, which is printed only once.", sortOptions = false)
     int create(
             @Parameters(paramLabel = "NAME") String name,
-            @Option(names = "--owner", paramLabel = "TEXT", description = "Contact for the project.") @Nullable
+            @Option(
+                            names = "--owner",
+                            paramLabel = "USER",
+                            description = "Id of the user who owns the project and is its first admin. Default: none.")
+                    @Nullable
                     String owner,
             @Option(
                             names = "--to",
@@ -51,61 +62,25 @@ final class ProjectCommands extends RemoteCommandGroup {
         return new KeyPrinter(shell, printer()).show(made, "name", file);
     }
 
-    @Command(description = "List projects.", sortOptions = false)
-    int list(
-            @Option(
-                            names = "--limit",
-                            paramLabel = "N",
-                            defaultValue = "100",
-                            description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
-                    int limit) {
-        return list(false, new ListRequest("/v1/projects", Map.of(), limit), "name", COLUMNS);
+    @Command(
+            description = "List the projects that you may read: all for admins of 'default', otherwise your own.",
+            sortOptions = false)
+    int list(@Mixin ListFlags flags) {
+        return list(flags, "/v1/projects", "name", COLUMNS);
     }
 
     @Command(description = "Show a project.", sortOptions = false)
-    int get(@Parameters(paramLabel = "NAME") String name) {
-        printer().printItem(client().get(ApiClient.path("projects", name)), "name");
-        return ExitCode.OK;
+    int get(
+            @Parameters(paramLabel = "NAME") String name,
+            @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        return showItem(watch, "name", "projects", name);
     }
 
     @Command(
             description = "Set the quota of a project. Options that are not given return to the server's default.",
             sortOptions = false)
-    int quota(
-            @Parameters(paramLabel = "NAME") String name,
-            @Option(
-                            names = "--requests-per-second",
-                            paramLabel = "RATE",
-                            description = "Maximum number of requests per second on each node.")
-                    @Nullable
-                    Double requests,
-            @Option(names = "--max-schedules", paramLabel = "N", description = "Maximum number of schedules.") @Nullable
-                    Integer schedules,
-            @Option(
-                            names = "--max-waiting",
-                            paramLabel = "N",
-                            description = "Maximum number of waiting and running runs.")
-                    @Nullable
-                    Long waiting,
-            @Option(
-                            names = "--max-bulk-actions",
-                            paramLabel = "N",
-                            description = "Maximum number of running bulk actions.")
-                    @Nullable
-                    Integer bulkActions,
-            @Option(
-                            names = "--max-streams",
-                            paramLabel = "N",
-                            description = "Maximum number of open event streams on each node.")
-                    @Nullable
-                    Integer streams) {
-        ObjectNode body = emptyBody();
-        if (requests != null) body.put("requestsPerSecond", requests);
-        if (schedules != null) body.put("maxSchedules", schedules);
-        if (waiting != null) body.put("maxWaiting", waiting);
-        if (bulkActions != null) body.put("maxBulkActions", bulkActions);
-        if (streams != null) body.put("maxStreams", streams);
-        JsonNode project = client().put(ApiClient.path("projects", name, "quota"), body, Map.of())
+    int quota(@Parameters(paramLabel = "NAME") String name, @Mixin QuotaFlags flags) {
+        JsonNode project = client().put(ApiClient.path("projects", name, "quota"), flags.body(), Map.of())
                 .body();
         printer().printResult("Set the quota of %s.".formatted(name), project, "name");
         return ExitCode.OK;
@@ -116,15 +91,23 @@ final class ProjectCommands extends RemoteCommandGroup {
             @Parameters(paramLabel = "NAME") String name,
             @Option(
                             names = "--ad-hoc-urls",
-                            required = true,
                             arity = "1",
                             paramLabel = "true|false",
                             description = "Whether webhooks may call URLs that are not endpoints. Default: true.")
-                    boolean adHocUrls) {
-        JsonNode project = client().put(
-                        ApiClient.path("projects", name, "settings"),
-                        emptyBody().put("allowAdHocUrls", adHocUrls),
-                        Map.of())
+                    @Nullable
+                    Boolean adHocUrls,
+            @Option(
+                            names = "--owner",
+                            paramLabel = "USER",
+                            description =
+                                    "Id of the user who owns the project from now on, and becomes an admin of it.")
+                    @Nullable
+                    String owner) {
+        if (adHocUrls == null && owner == null)
+            throw new UsageException("Name a setting to change: --ad-hoc-urls or --owner.");
+        ObjectNode body = putIfGiven(emptyBody(), "owner", owner);
+        if (adHocUrls != null) body.put("allowAdHocUrls", adHocUrls);
+        JsonNode project = client().put(ApiClient.path("projects", name, "settings"), body, Map.of())
                 .body();
         printer().printResult("Set the settings of %s.".formatted(name), project, "name");
         return ExitCode.OK;

@@ -20,12 +20,12 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon queue}. */
 @Command(
         name = "queue",
-        description = "Show queues, and set their pause, limits and weight.",
+        description = "Show queues, and set their pause, limits, weight and breaker.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class QueueCommands extends RemoteCommandGroup {
-    private static final List<String> COLUMNS = List.of(
-            "name", "waiting", "running", "maxRunning", "perSecond", "weight", "breaker.state", "paused.reason");
+    private static final List<String> COLUMNS =
+            List.of("name", "state", "waiting", "running", "maxRunning", "perSecond", "weight", "breaker");
 
     private static final List<String> STATS_COLUMNS = List.of("waiting", "running", "dead", "quarantined");
 
@@ -36,32 +36,61 @@ final class QueueCommands extends RemoteCommandGroup {
     @Command(description = "List queues with their waiting and running runs.", sortOptions = false)
     int list(@Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
         ApiClient apiClient = client();
-        Printer printer = printer();
-        return show(
+        Printer printer = printer().rows(QueueCommands::row);
+        return showList(
                 watch,
-                () -> printer.listText(
-                        apiClient.get("/v1/queues").path("items").valueStream().toList(), "name", COLUMNS));
+                printer,
+                () -> apiClient.get("/v1/queues").path("items").valueStream().toList(),
+                "name",
+                COLUMNS);
+    }
+
+    /** The state of the queue itself; its breaker has a column of its own. */
+    private static JsonNode row(JsonNode queue) {
+        return counted(queue)
+                .put("breaker", queue.path("breaker").path("state").stringValue("-"))
+                .put("state", state(queue));
+    }
+
+    /** The queue with its state behind its name, and its breaker in detail. */
+    private static JsonNode item(JsonNode queue) {
+        ObjectNode item = emptyBody()
+                .put("name", queue.path("name").stringValue(""))
+                .put("state", queue.hasNonNull("paused") ? "paused" : "active");
+        return item.setAll(counted(queue));
+    }
+
+    private static String state(JsonNode queue) {
+        return queue.hasNonNull("paused") ? ScheduleRow.paused(queue.path("paused")) : "active";
+    }
+
+    /** The queue with {@code 7+} instead of 7 if the server did not count further. */
+    private static ObjectNode counted(JsonNode counts) {
+        String more = counts.path("more").booleanValue(false) ? "+" : "";
+        ObjectNode counted = ((ObjectNode) counts.deepCopy())
+                .put("waiting", counts.path("waiting").asString() + more)
+                .put("running", counts.path("running").asString() + more);
+        counted.remove("more");
+        return counted;
     }
 
     @Command(description = "Show a queue.", sortOptions = false)
     int get(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the queue.") String name,
             @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
-        ApiClient apiClient = client();
-        Printer printer = printer();
-        return show(watch, () -> printer.itemText(apiClient.get(ApiClient.path("queues", name)), "name"));
+        return showItem(watch, QueueCommands::item, "name", "queues", name);
     }
 
     @Command(description = "Count the waiting, running, dead and quarantined runs of all queues.", sortOptions = false)
     int stats(@Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
         ApiClient apiClient = client();
-        Printer printer = printer();
+        Printer printer = printer().rows(QueueCommands::counted);
         return show(watch, () -> printer.listText(List.of(apiClient.get("/v1/stats")), "waiting", STATS_COLUMNS));
     }
 
     @Command(description = "Pause a queue: none of its runs starts until it is resumed.", sortOptions = false)
     int pause(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the queue.") String name,
             @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, shown with the pause.") @Nullable
                     String reason) {
         return postChange(
@@ -72,7 +101,7 @@ final class QueueCommands extends RemoteCommandGroup {
     }
 
     @Command(description = "Resume a queue.", sortOptions = false)
-    int resume(@Parameters(paramLabel = "NAME") String name) {
+    int resume(@Parameters(paramLabel = "NAME", description = "Name of the queue.") String name) {
         return postChange("Resumed %s.".formatted(name), "name", ApiClient.path("queues", name, "resume"), emptyBody());
     }
 
@@ -80,7 +109,7 @@ final class QueueCommands extends RemoteCommandGroup {
             description = "Set the weight of a queue: its share of the starts compared with other queues.",
             sortOptions = false)
     int weight(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the queue.") String name,
             @Parameters(paramLabel = "WEIGHT", description = "Weight, 1 to 100.") int weight) {
         JsonNode queue = client().put(
                         ApiClient.path("queues", name, "weight"), emptyBody().put("weight", weight), Map.of())
@@ -90,10 +119,28 @@ final class QueueCommands extends RemoteCommandGroup {
     }
 
     @Command(
+            description = "Set whether a queue has a breaker, which holds it back while most of its attempts fail.",
+            sortOptions = false)
+    int breaker(
+            @Parameters(paramLabel = "NAME", description = "Name of the queue.") String name,
+            @Parameters(paramLabel = "on|off", description = "Default: on for the queue of an endpoint, otherwise off.")
+                    String setting) {
+        if (!setting.equals("on") && !setting.equals("off"))
+            throw new UsageException("The breaker must be on or off (was %s).".formatted(setting));
+        JsonNode queue = client().put(
+                        ApiClient.path("queues", name, "breaker"),
+                        emptyBody().put("enabled", setting.equals("on")),
+                        Map.of())
+                .body();
+        printer().printResult("Turned the breaker of %s %s.".formatted(name, setting), queue, "name");
+        return ExitCode.OK;
+    }
+
+    @Command(
             description = "Limit a queue, on all nodes together. A limit that is not given is removed.",
             sortOptions = false)
     int limit(
-            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "NAME", description = "Name of the queue.") String name,
             @Option(names = "--running", paramLabel = "N", description = "Maximum number of runs at a time.") @Nullable
                     Integer running,
             @Option(

@@ -1,11 +1,14 @@
 package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Format;
+import io.carillon.cli.answer.Layout;
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.client.ServerConnection;
+import io.carillon.cli.remote.flags.ListFlags;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.internal.value.Durations;
@@ -14,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -73,6 +77,18 @@ abstract class RemoteCommandGroup implements Callable<Integer> {
     private Format format = Format.TABLE;
 
     @Option(
+            names = "--wide",
+            scope = ScopeType.INHERIT,
+            description = "Do not cut tables to the width of the terminal, and show errors with all their frames.")
+    private boolean wide;
+
+    @Option(
+            names = "--absolute",
+            scope = ScopeType.INHERIT,
+            description = "Show instants as they are, not as the time from now.")
+    private boolean absolute;
+
+    @Option(
             names = {"-h", "--help"},
             usageHelp = true,
             scope = ScopeType.INHERIT,
@@ -103,32 +119,64 @@ abstract class RemoteCommandGroup implements Callable<Integer> {
     }
 
     final Printer printer() {
-        return new Printer(shell, format);
-    }
-
-    /** Prints a list. Reports on standard error if the server has more items. */
-    private void list(ApiClient.Items found, String name, List<String> columns) {
-        printer().printList(found.items(), name, columns);
-        if (found.hasMore())
-            shell.err()
-                    .println("More than %d items exist; use --limit to print more."
-                            .formatted(found.items().size()));
+        return new Printer(shell, new Layout(format, wide, absolute));
     }
 
     /** Prints a list once, or again on each change. */
     final int list(boolean watch, ListRequest request, String name, List<String> columns) {
+        return list(watch, request, name, columns, UnaryOperator.identity());
+    }
+
+    /** Like the other method, but tables show for each item the object that {@code row} returns. */
+    final int list(boolean watch, ListRequest request, String name, List<String> columns, UnaryOperator<JsonNode> row) {
         ApiClient apiClient = client();
+        Printer printer = printer().rows(row);
         Supplier<ApiClient.Items> found = () -> apiClient.list(request.path, request.query, request.limit);
-        if (!watch) {
-            list(found.get(), name, columns);
-            return ExitCode.OK;
-        }
+        if (watch) return show(true, () -> printer.listText(found.get().items(), name, columns));
+        ApiClient.Items items = found.get();
+        printer.printList(items.items(), name, columns);
+        reportMore(items.hasMore(), request.limit);
+        return ExitCode.OK;
+    }
+
+    /** Reports on standard error if the server has more items. */
+    final void reportMore(boolean hasMore, int limit) {
+        if (hasMore && format != Format.NAME)
+            shell.err()
+                    .println("More than %d %s; use --limit to print more."
+                            .formatted(limit, limit == 1 ? "item exists" : "items exist"));
+    }
+
+    /** Prints a list of items with their names. */
+    final int list(ListFlags flags, String path, String name, List<String> columns) {
+        return list(flags.watch(), new ListRequest(path, Map.of(), flags.limit()), name, columns);
+    }
+
+    /** Prints an item once, or again on each change; the path has its collection and its name or id. */
+    final int showItem(boolean watch, String name, String... path) {
+        return showItem(watch, UnaryOperator.identity(), name, path);
+    }
+
+    /** Like the other method, but people see the object that {@code shown} returns. */
+    final int showItem(boolean watch, UnaryOperator<JsonNode> shown, String name, String... path) {
+        ApiClient apiClient = client();
         Printer printer = printer();
-        return show(true, () -> printer.listText(found.get().items(), name, columns));
+        return show(watch, () -> {
+            JsonNode item = apiClient.get(ApiClient.path(path));
+            return printer.itemText(printer.isTable() ? shown.apply(item) : item, name);
+        });
     }
 
     /** A list on the server, and the maximum number of items. */
     record ListRequest(String path, Map<String, String> query, int limit) {}
+
+    /** Prints these items once, or again on each change. */
+    final int showList(
+            boolean watch, Printer printer, Supplier<List<JsonNode>> items, String name, List<String> columns) {
+        if (watch) return show(true, () -> printer.listText(items.get(), name, columns));
+        printer.printList(items.get(), name, columns);
+        return ExitCode.OK;
+    }
 
     /** Prints the content once, or again on each change until the thread is interrupted. */
     final int show(boolean watch, Supplier<String> content) {
@@ -155,7 +203,7 @@ abstract class RemoteCommandGroup implements Callable<Integer> {
                     || commandException.exitCode() == ExitCode.TIMEOUT;
             if (Thread.currentThread().isInterrupted()) return last;
             if (!passing || last.isEmpty()) throw commandException;
-            shell.err().println("carillon: " + commandException.getMessage());
+            shell.err().println(Program.inText("carillon: " + commandException.getMessage()));
             return last;
         }
     }

@@ -4,15 +4,22 @@ import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
 import io.carillon.cli.answer.Printer;
+import io.carillon.cli.answer.RunText;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.EnqueueFlags;
+import io.carillon.cli.remote.flags.JsonInput;
 import io.carillon.cli.remote.flags.RunFilterFlags;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -30,10 +37,8 @@ import tools.jackson.databind.node.ObjectNode;
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class RunCommands extends RemoteCommandGroup {
-    private static final List<String> COLUMNS =
-            List.of("id", "state", "target", "queue", "attempt", "dueAt", "endedAt");
     private static final List<String> ATTEMPT_COLUMNS =
-            List.of("attempt", "outcome", "delivery.status", "startedAt", "endedAt", "node", "error");
+            List.of("attempt", "outcome", "delivery.status", "startedAt", "took", "error", "node");
     private static final Set<String> LIVE_STATES = Set.of("waiting", "running");
     private static final long POLL_MILLIS = 500;
 
@@ -57,6 +62,7 @@ final class RunCommands extends RemoteCommandGroup {
                                 : "%s already has the unique key; nothing was enqueued.".formatted(run),
                         made,
                         "run");
+        ScheduleApplier.printWarnings(shell, made);
         return ExitCode.OK;
     }
 
@@ -80,7 +86,9 @@ final class RunCommands extends RemoteCommandGroup {
         ArrayNode made = JsonNodeFactory.instance.arrayNode();
         for (ObjectNode batch : flags.batches(handler, file)) {
             try {
-                apiClient.post("/v1/runs:batch", batch).path("items").forEach(made::add);
+                JsonNode answer = apiClient.post("/v1/runs:batch", batch);
+                if (made.isEmpty()) ScheduleApplier.printWarnings(shell, answer);
+                answer.path("items").forEach(made::add);
             } catch (CommandException commandException) {
                 if (made.isEmpty()) throw commandException;
                 throw new CommandException(
@@ -91,21 +99,25 @@ final class RunCommands extends RemoteCommandGroup {
             }
         }
         Printer printer = printer();
-        if (printer.isTable()) printer.printResult("Enqueued %d runs.".formatted(made.size()), emptyBody(), "run");
+        if (printer.isTable())
+            printer.printResult("Enqueued %s.".formatted(RunText.runs(made.size())), emptyBody(), "run");
         else printer.printList(made.valueStream().toList(), "run", List.of("run"));
         return ExitCode.OK;
     }
 
     @Command(description = "Show a run.", sortOptions = false)
     int get(
-            @Parameters(paramLabel = "ID") String id,
+            @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
             @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
         ApiClient apiClient = client();
         Printer printer = printer();
-        return show(watch, () -> printer.itemText(apiClient.get(ApiClient.path("runs", id)), "id"));
+        return show(watch, () -> {
+            JsonNode run = apiClient.get(ApiClient.path("runs", id));
+            return printer.itemText(printer.isTable() ? RunText.withNextStep(run) : run, "id");
+        });
     }
 
-    @Command(description = "List runs, latest first.", sortOptions = false)
+    @Command(description = "List runs: running and waiting ones, then ended ones, latest first.", sortOptions = false)
     int list(
             @Mixin RunFilterFlags filter,
             @Option(
@@ -115,14 +127,32 @@ final class RunCommands extends RemoteCommandGroup {
                             description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
                     int limit,
             @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
-        return list(watch, new ListRequest("/v1/runs", filter.query(), limit), "id", COLUMNS);
+        ApiClient apiClient = client();
+        Printer printer = printer();
+        if (!printer.isTable())
+            return list(watch, new ListRequest("/v1/runs", filter.query(), limit), "id", List.of("id"));
+        Supplier<RunList> found = () -> {
+            if (filter.query().containsKey("state"))
+                return RunList.flat(apiClient.listPages("/v1/runs", filter.query(), limit, run -> true), limit);
+            Instant now = shell.clock().instant();
+            return RunList.of(
+                    apiClient.listPages("/v1/runs", filter.query(), limit, run -> !RunList.isPlanned(run, now)),
+                    now,
+                    limit);
+        };
+        if (watch) return show(true, () -> found.get().text(printer));
+        RunList runs = found.get();
+        if (runs.isEmpty()) shell.err().println("No items found.");
+        else shell.out().println(runs.text(printer));
+        reportMore(runs.hasMore(), limit);
+        return ExitCode.OK;
     }
 
     @Command(
             description = "Cancel a run: immediately if it is waiting, by its node if it is running.",
             sortOptions = false)
     int cancel(
-            @Parameters(paramLabel = "ID") String id,
+            @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
             @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, stored with the run.") @Nullable
                     String reason) {
         JsonNode answer =
@@ -137,8 +167,18 @@ final class RunCommands extends RemoteCommandGroup {
     }
 
     @Command(description = "Run a dead run again, as a new run.", sortOptions = false)
-    int redrive(@Parameters(paramLabel = "ID") String id) {
-        JsonNode made = client().post(ApiClient.path("runs", id, "redrive"), emptyBody());
+    int redrive(
+            @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
+            @Option(
+                            names = "--payload",
+                            paramLabel = "JSON",
+                            description = "Payload of the new run; @FILE reads a file. [redacted] in it keeps the "
+                                    + "stored value. Default: the payload of the dead run.")
+                    @Nullable
+                    String payload) {
+        ObjectNode body = emptyBody();
+        if (payload != null) body.set("payload", JsonInput.parseOrReadFile("--payload", payload));
+        JsonNode made = client().post(ApiClient.path("runs", id, "redrive"), body);
         printer().printResult("Redriven as %s.".formatted(made.path("run").stringValue("")), made, "run");
         return ExitCode.OK;
     }
@@ -147,7 +187,7 @@ final class RunCommands extends RemoteCommandGroup {
             description = "Send the request of a webhook run again, with the same id. Exit code 0: delivered or "
                     + "accepted, 10: not.",
             sortOptions = false)
-    int replay(@Parameters(paramLabel = "ID") String id) {
+    int replay(@Parameters(paramLabel = "ID", description = "Id of the run.") String id) {
         JsonNode delivery = client().post(ApiClient.path("runs", id, "replay"), emptyBody());
         printer().printResult(WebhookCommands.sentence(delivery), delivery, "verdict");
         return WebhookCommands.isAccepted(delivery) ? ExitCode.OK : ExitCode.RUN_FAILED;
@@ -155,7 +195,7 @@ final class RunCommands extends RemoteCommandGroup {
 
     @Command(description = "Change the due time of a waiting run.", sortOptions = false)
     int reschedule(
-            @Parameters(paramLabel = "ID") String id,
+            @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
             @Option(names = "--at", paramLabel = "INSTANT", required = true, description = "New due time.") String at) {
         return postChange(
                 "%s is due at %s.".formatted(id, at),
@@ -165,23 +205,53 @@ final class RunCommands extends RemoteCommandGroup {
     }
 
     @Command(description = "Explain why a run does not start, or how it ended.", sortOptions = false)
-    int explain(@Parameters(paramLabel = "ID") String id) {
+    int explain(@Parameters(paramLabel = "ID", description = "Id of the run.") String id) {
         JsonNode answer = client().get(ApiClient.path("runs", id, "explain"));
-        printer().printResult(sentence(answer), answer, "state");
+        printer().printResult(RunText.explanation(id, answer), answer, "state");
         return ExitCode.OK;
     }
 
-    private static String sentence(JsonNode explanation) {
-        StringBuilder text = new StringBuilder(explanation.path("summary").stringValue(""));
-        for (JsonNode hold : explanation.path("holds")) text.append(" ").append(hold.stringValue(hold.toString()));
-        return text.toString();
+    @Command(
+            description =
+                    "List the attempts of a run with their errors. Only the table shows the attempt that ended it.",
+            sortOptions = false)
+    int attempts(@Parameters(paramLabel = "ID", description = "Id of the run.") String id) {
+        ApiClient apiClient = client();
+        List<JsonNode> attempts = apiClient
+                .get(ApiClient.path("runs", id, "attempts"))
+                .path("items")
+                .valueStream()
+                .collect(Collectors.toCollection(ArrayList::new));
+        Printer printer = printer().rows(RunCommands::attemptRow);
+        if (printer.isTable())
+            lastAttempt(apiClient.get(ApiClient.path("runs", id)), attempts).ifPresent(attempts::add);
+        printer.printList(
+                attempts,
+                "attempt",
+                printer.isWide() ? ATTEMPT_COLUMNS : ATTEMPT_COLUMNS.subList(0, ATTEMPT_COLUMNS.size() - 1));
+        return ExitCode.OK;
     }
 
-    @Command(description = "List the attempts that did not end the run.", sortOptions = false)
-    int attempts(@Parameters(paramLabel = "ID") String id) {
-        JsonNode answer = client().get(ApiClient.path("runs", id, "attempts"));
-        printer().printList(answer.path("items").valueStream().toList(), "attempt", ATTEMPT_COLUMNS);
-        return ExitCode.OK;
+    /** Returns the attempt that ended the run or is being executed; the run has its fields. */
+    private static Optional<JsonNode> lastAttempt(JsonNode run, List<JsonNode> earlier) {
+        int number = run.path("attempt").intValue(0);
+        boolean isListed = earlier.stream().anyMatch(one -> one.path("attempt").intValue(0) == number);
+        if (number == 0 || isListed || !run.hasNonNull("startedAt")) return Optional.empty();
+        ObjectNode last = emptyBody()
+                .put("attempt", number)
+                .put("outcome", run.path("state").stringValue(""));
+        for (String field : List.of("startedAt", "endedAt", "delivery"))
+            if (run.hasNonNull(field)) last.set(field, run.path(field));
+        if (run.hasNonNull("reason")) last.set("error", run.path("reason"));
+        return Optional.of(last);
+    }
+
+    private static JsonNode attemptRow(JsonNode attempt) {
+        if (!attempt.hasNonNull("startedAt") || !attempt.hasNonNull("endedAt")) return attempt;
+        Duration took = Duration.between(
+                Instant.parse(attempt.path("startedAt").stringValue()),
+                Instant.parse(attempt.path("endedAt").stringValue()));
+        return ((ObjectNode) attempt.deepCopy()).put("took", took.toString());
     }
 
     @Command(
@@ -189,7 +259,7 @@ final class RunCommands extends RemoteCommandGroup {
             description = "Wait until a run ends. Exit code 0: succeeded, 10: ended otherwise, 6: not ended in time.",
             sortOptions = false)
     int await(
-            @Parameters(paramLabel = "ID") String id,
+            @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
             @Option(
                             names = "--for",
                             paramLabel = "DURATION",
@@ -203,7 +273,7 @@ final class RunCommands extends RemoteCommandGroup {
             JsonNode run = apiClient.get(ApiClient.path("runs", id));
             String state = run.path("state").stringValue("");
             if (!LIVE_STATES.contains(state)) {
-                printer().printResult("%s %s.".formatted(id, state), run, "id");
+                printer().printResult(RunText.ending(id, run), run, "id");
                 return state.equals("succeeded") ? ExitCode.OK : ExitCode.RUN_FAILED;
             }
             if (System.nanoTime() - start > most.toNanos())

@@ -28,7 +28,9 @@ final class ScheduleUpdater {
             "missed-spread",
             "pause-after",
             "queue",
-            "priority");
+            "priority",
+            "retry",
+            "attempt-timeout");
 
     private final ApiClient apiClient;
     private final Printer printer;
@@ -56,7 +58,9 @@ final class ScheduleUpdater {
         List<String> known = new java.util.ArrayList<>(TIMING_FLAGS);
         known.addAll(POLICY_FLAGS);
         String word = AllowedValues.require("--clear", flag.startsWith("--") ? flag.substring(2) : flag, known);
-        if (!TIMING_FLAGS.contains(word)) body.remove(fieldName(word));
+        // --timeout is the maximum wait for a response, in all commands.
+        if (word.equals("attempt-timeout")) body.remove("timeout");
+        else if (!TIMING_FLAGS.contains(word)) body.remove(fieldName(word));
         else if (body.get("when") instanceof ObjectNode when) when.remove(fieldName(word));
     }
 

@@ -9,6 +9,7 @@ import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -22,6 +23,8 @@ import tools.jackson.databind.node.ObjectNode;
         sortOptions = false)
 final class StreamCommand extends RemoteCommandGroup {
     private static final long RECONNECT_MILLIS = 2_000;
+    /** The kind of an event that contains several. */
+    private static final String TOGETHER = "changes";
 
     @Option(
             names = "--event",
@@ -44,7 +47,7 @@ final class StreamCommand extends RemoteCommandGroup {
         EventReader eventReader = new EventReader(printer);
         while (!Thread.currentThread().isInterrupted() && !eventReader.hasEnough()) {
             try {
-                apiClient.streamLines("/v1/stream", eventReader::accept);
+                apiClient.streamLines("/v1/stream", Map.of(), eventReader::accept);
             } catch (CommandException commandException) {
                 boolean passing = commandException.exitCode() == ExitCode.UNAVAILABLE
                         || commandException.exitCode() == ExitCode.TIMEOUT;
@@ -81,22 +84,31 @@ final class StreamCommand extends RemoteCommandGroup {
         boolean accept(String line) {
             connected = true;
             if (line.startsWith("event: ")) event = line.substring(7);
-            if (line.startsWith("data: ") && (events == null || events.contains(event))) show(line.substring(6));
+            if (line.startsWith("data: ")) show(event, JsonInput.parse("An event", line.substring(6)));
             return !hasEnough() && !Thread.currentThread().isInterrupted();
         }
 
-        private void show(String data) {
-            ObjectNode node = emptyBody().put("event", event);
-            if (JsonInput.parse("An event", data) instanceof ObjectNode rest) node.setAll(rest);
-            printer.printResult(sentence(node), node, node.has("run") ? "run" : "object");
+        /** Prints an event, or each of several events that the server sent together. */
+        private void show(String kind, JsonNode data) {
+            if (kind.equals(TOGETHER))
+                data.path("events").forEach(one -> show(one.path("kind").stringValue(""), one));
+            else if (!hasEnough() && (events == null || events.contains(kind))) print(kind, data);
+        }
+
+        private void print(String kind, JsonNode data) {
+            ObjectNode node = emptyBody().put("event", kind);
+            if (data instanceof ObjectNode rest) node.setAll(rest);
+            node.remove("kind");
+            printer.printResult(sentence(kind, node), node, node.has("run") ? "run" : "object");
             shownCount++;
         }
 
-        private String sentence(JsonNode node) {
+        private static String sentence(String kind, JsonNode node) {
             StringBuilder text = new StringBuilder(node.path("at").stringValue(""))
                     .append(' ')
-                    .append(event);
-            for (String part : List.of("run", "object", "name", "queue", "state"))
+                    .append(kind);
+            boolean hasOwnQueue = node.path("queue").equals(node.path("name"));
+            for (String part : List.of("run", "object", "name", hasOwnQueue ? "" : "queue", "state"))
                 if (node.has(part)) text.append(' ').append(node.path(part).stringValue(""));
             return text.toString();
         }

@@ -17,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon webhook}. */
 @Command(
         name = "webhook",
-        description = "Test webhooks to any URL. For endpoints see 'carillon endpoint'.",
+        description = "Test webhooks to any URL. For endpoints see '${ROOT-COMMAND-NAME} endpoint'.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class WebhookCommands extends RemoteCommandGroup {

@@ -81,7 +81,7 @@ public final class Line {
             boolean narrow = point >= 0x20 && point < 0x1100 && !Character.isISOControl(point);
             boolean moves = Character.getType(point) == Character.FORMAT
                     || Character.getType(point) == Character.NON_SPACING_MARK;
-            clean.appendCodePoint((symbol || narrow) && !moves ? point : point == '\t' ? ' ' : '?');
+            clean.appendCodePoint((symbol || narrow) && !moves ? point : Character.isWhitespace(point) ? ' ' : '?');
         });
         return clean.toString();
     }

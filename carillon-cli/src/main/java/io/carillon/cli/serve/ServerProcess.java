@@ -3,6 +3,7 @@ package io.carillon.cli.serve;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.NodeConfig;
 import io.carillon.Schema;
 import io.carillon.cli.config.ServerConfig;
 import io.carillon.cli.shell.ConnectionPools;
@@ -68,6 +69,10 @@ public final class ServerProcess {
         ServerConfig.Node node = config.node();
         CarillonBuilder builder = Carillon.on(pool)
                 .schema(config.schemaAction().mode())
+                .config(NodeConfig.defaults()
+                        .claiming(node.leaders().claiming())
+                        .leaderTimes(node.leaders().lease(), node.leaders().checkInterval()))
+                .planning(node.leaders().planning())
                 .lookAhead(node.lookAhead())
                 .shutdownTimeout(node.shutdownTimeout())
                 .wakeup(node.wakeup());
@@ -121,10 +126,13 @@ public final class ServerProcess {
                 .auditRetention(config.auditRetention())
                 .allowedHosts(config.http().allowedHosts())
                 .maxConnectionsPerAddress(config.http().maxConnectionsPerAddress())
+                .readOnly(config.http().readOnly())
                 .requireRowSecurity(config.access().requireRowSecurity())
                 // Standard output of a server is often kept in a log that more people read than may use the key.
                 .onBootstrapKey(key ->
                         SecretFiles.writeNew(config.access().bootstrapKeyFile().get(), key + "\n"));
+        config.http().publicUrl().ifPresent(builder::publicUrl);
+        config.access().provider().ifPresent(builder::provider);
         config.access().maxKeyLifetime().ifPresent(builder::maxKeyLifetime);
         config.tokenVerifier().ifPresent(builder::tokenVerifier);
         return builder;

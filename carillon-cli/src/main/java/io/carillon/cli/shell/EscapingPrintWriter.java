@@ -11,6 +11,8 @@ import java.io.PrintWriter;
  * <p>In JSON and in quoted YAML text, the escape stands for the same character.
  */
 final class EscapingPrintWriter extends PrintWriter {
+    private static final String CLEAR_LINE = "\r\u001b[K";
+
     /** A subclass, because {@link PrintWriter#checkError} then also reports errors of the given writer. */
     private EscapingPrintWriter(PrintWriter out) {
         super(out, true);
@@ -20,9 +22,9 @@ final class EscapingPrintWriter extends PrintWriter {
         return out instanceof EscapingPrintWriter escaping ? escaping : new EscapingPrintWriter(out);
     }
 
-    /** Moves the cursor to the start of the line, so that the next text overwrites it. */
-    void returnToLineStart() {
-        super.write("\r", 0, 1);
+    /** Clears the line of the cursor, so that the next text stands in its place. */
+    void clearLine() {
+        super.write(CLEAR_LINE, 0, CLEAR_LINE.length());
     }
 
     @Override

@@ -39,7 +39,7 @@ public record Shell(PrintWriter out, PrintWriter err, Map<String, String> enviro
 
     /** Shows the text in place of the last line of standard error, which must be a terminal. */
     public void replaceLine(String text) {
-        EscapingPrintWriter.around(err).returnToLineStart();
+        EscapingPrintWriter.around(err).clearLine();
         err.print(text);
         err.flush();
     }

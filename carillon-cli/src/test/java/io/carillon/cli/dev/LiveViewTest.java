@@ -90,6 +90,44 @@ class LiveViewTest {
     }
 
     @Test
+    void keeps_the_commands_to_try_in_view_where_they_fit() {
+        LiveSnapshot.Header header = HEADER.with(new StartupBanner.RestInfo(
+                "http://127.0.0.1:8080",
+                "http://127.0.0.1:8080/ui",
+                "http://127.0.0.1:8080/echo",
+                "dev",
+                List.of("curl x", "carillon run list")));
+        LiveSnapshot tried = new LiveSnapshot(
+                header, Duration.ZERO, SCHEDULES, RUNNING, LAST, new RunActivity.Totals(0, 0, 0), HEALTHY);
+
+        assertThat(text(tried, new Size(80, 24), RenderOptions.PLAIN_ASCII))
+                .contains("\n try carillon run list\n")
+                .doesNotContain("curl");
+        assertThat(text(tried, new Size(80, 12), RenderOptions.PLAIN_ASCII)).doesNotContain(" try ");
+    }
+
+    @Test
+    void a_command_that_is_too_long_can_be_copied_from_two_lines() {
+        LiveSnapshot.Header header = HEADER.with(new StartupBanner.RestInfo(
+                "http://127.0.0.1:8080",
+                "http://127.0.0.1:8080/ui",
+                "http://127.0.0.1:8080/echo",
+                "dev",
+                List.of(
+                        "./carillon schedule create my.hook --every 10s --webhook http://127.0.0.1:8080/echo",
+                        "b",
+                        "c")));
+        LiveSnapshot tried = new LiveSnapshot(
+                header, Duration.ZERO, SCHEDULES, RUNNING, LAST, new RunActivity.Totals(0, 0, 0), HEALTHY);
+
+        assertThat(text(tried, new Size(80, 24), RenderOptions.PLAIN_ASCII))
+                .contains("create my.hook --every 10s \\\n         --webhook http://127.0.0.1:8080/echo\n try b\n")
+                .doesNotContain(" try c");
+        assertThat(text(tried, new Size(100, 30), RenderOptions.PLAIN_ASCII))
+                .contains(" --every 10s --webhook http://127.0.0.1:8080/echo\n", " try c\n");
+    }
+
+    @Test
     void shows_issues_and_the_last_warning() {
         LiveSnapshot.Condition ill = new LiveSnapshot.Condition(
                 "0 nodes", List.of("the database does not answer: gone"), "WARN the loop failed");

@@ -2,6 +2,8 @@ package io.carillon.cli.dev;
 
 import io.carillon.run.Origin;
 import io.carillon.run.Priority;
+import io.carillon.run.Retry;
+import io.carillon.run.Run;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
@@ -69,6 +71,14 @@ final class SampleAttempts {
             }
 
             @Override
+            public Run.Policy policy() {
+                return Run.Policy.none();
+            }
+
+            @Override
+            public void retryBy(Retry retry) {}
+
+            @Override
             public Optional<Instant> plannedAt() {
                 return Optional.of(NOW);
             }
@@ -96,6 +106,9 @@ final class SampleAttempts {
 
             @Override
             public void recordDelivery(String text) {}
+
+            @Override
+            public void countAsSuccessForBreaker() {}
 
             @Override
             public String idempotencyKey() {

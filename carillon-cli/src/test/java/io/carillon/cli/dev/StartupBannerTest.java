@@ -11,7 +11,11 @@ class StartupBannerTest {
             "1.2.3", "embedded PostgreSQL 18.6 on 127.0.0.1:5433", "/data", "/data/carillon.log");
 
     private static final StartupBanner.RestInfo REST_INFO = new StartupBanner.RestInfo(
-            "http://127.0.0.1:8080", "http://127.0.0.1:8080/echo", List.of("curl one", "./carillon two"));
+            "http://127.0.0.1:8080",
+            "http://127.0.0.1:8080/ui#/login/abc  (logs in)",
+            "http://127.0.0.1:8080/echo",
+            "dev, selected",
+            List.of("curl one", "./carillon two"));
 
     @Test
     void shows_the_database_the_schedules_and_how_to_stop() {
@@ -31,8 +35,10 @@ class StartupBannerTest {
                   log        /data/carillon.log
                   schedules  demo.hello  Every 5 seconds                    next in 4 s
                              nightly     At 02:00 every day (Europe/Paris)  paused
+                  dashboard  http://127.0.0.1:8080/ui#/login/abc  (logs in)
                   rest       http://127.0.0.1:8080
                   webhooks   http://127.0.0.1:8080/echo echoes webhooks; they may call this machine (loopback)
+                  profile    dev, selected
                   try        curl one
                              ./carillon two
                   stop       Ctrl-C; the data is kept

@@ -37,7 +37,7 @@ class ShellTest {
     void a_line_can_be_replaced_but_not_by_its_text() {
         shell(new PrintWriter(err)).replaceLine("1 run\rchanged");
 
-        assertThat(err).hasToString("\r1 run\\rchanged");
+        assertThat(err).hasToString("\r\u001b[K1 run\\rchanged");
     }
 
     @Test

@@ -6,12 +6,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The options of an endpoint: how it is called, its secrets, and the limits of its queue. */
+/** The options of an endpoint: how it is called, the retries of its runs, its secrets, and the limits of its queue. */
 public final class EndpointFlags {
     @Option(names = "--method", paramLabel = "METHOD", description = "HTTP method. Default: POST.")
     private @Nullable String method;
@@ -41,11 +42,21 @@ public final class EndpointFlags {
     @Option(names = "--connect-timeout", paramLabel = "DURATION", description = "Maximum time to connect. Default: 5s.")
     private @Nullable String connect;
 
+    @Mixin
+    private RetryFlags retry = new RetryFlags();
+
     @Option(
             names = "--secret",
             paramLabel = "NAME",
             description = "Signing secret of this name, generated and printed only once. Can be repeated.")
     private List<String> generated = List.of();
+
+    @Option(
+            names = "--algorithm",
+            paramLabel = "ALGORITHM",
+            description = "Algorithm of the secrets of --secret: ed25519, whose public key is printed, or hmac-sha256. "
+                    + "Default: hmac-sha256.")
+    private @Nullable String algorithm;
 
     @Option(
             names = "--secret-from",
@@ -86,6 +97,7 @@ public final class EndpointFlags {
             JsonBody.putIfGiven(timeouts, "total", total);
             JsonBody.putIfGiven(timeouts, "connect", connect);
         }
+        retry.applyTo(body);
         if (hasSecrets()) putSecrets(body.putArray("secrets"), kept);
         if (running != null || rate != null) {
             ObjectNode limits = body.putObject("limits");
@@ -104,7 +116,8 @@ public final class EndpointFlags {
                     name,
                     JsonBody.putIfGiven(entry, "header", secret.path("header").stringValue(null)));
         }
-        for (String name : generated) byName.put(name, JsonBody.emptyBody().put("name", name));
+        for (String name : generated)
+            byName.put(name, JsonBody.putIfGiven(JsonBody.emptyBody().put("name", name), "algorithm", algorithm));
         signing.forEach((name, file) -> byName.put(
                 name, JsonBody.emptyBody().put("name", name).put("value", SecretFiles.read("--secret-from", file))));
         // The header is also the name of the secret.

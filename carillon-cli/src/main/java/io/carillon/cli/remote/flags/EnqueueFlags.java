@@ -50,6 +50,15 @@ public final class EnqueueFlags {
     @Option(names = "--priority", paramLabel = "high|normal|low|bulk", description = "Priority of the run.")
     private @Nullable String priority;
 
+    @Mixin
+    private RetryFlags retry = new RetryFlags();
+
+    @Option(
+            names = "--attempt-timeout",
+            paramLabel = "DURATION",
+            description = "Maximum time of an attempt. Default: that of the handler.")
+    private @Nullable String timeout;
+
     @Option(
             names = "--fifo-key",
             paramLabel = "KEY",
@@ -110,6 +119,8 @@ public final class EnqueueFlags {
         JsonBody.putIfGiven(body, "keyWindow", keyWindow);
         JsonBody.putIfGiven(body, "queue", queue);
         JsonBody.putIfGiven(body, "priority", AllowedValues.require("--priority", priority, Priority.class));
+        retry.applyTo(body);
+        JsonBody.putIfGiven(body, "timeout", timeout);
         JsonBody.putIfGiven(body, "fifoKey", fifoKey);
         JsonBody.putIfGiven(body, "concurrencyKey", concurrencyKey);
         JsonBody.putIfGiven(body, "rateKey", rateKey);

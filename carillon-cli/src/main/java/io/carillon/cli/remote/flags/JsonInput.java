@@ -8,7 +8,7 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Parses JSON from an option or a file. Numbers stay as they were written. */
+/** Parses JSON or YAML from an option or a file. Numbers stay as they were written. */
 public final class JsonInput {
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -18,19 +18,26 @@ public final class JsonInput {
 
     private JsonInput() {}
 
+    /** Parses a file with JSON, or with YAML if it does not begin with a bracket. */
+    public static JsonNode parseFile(String what, String text) {
+        String content = text.strip();
+        return content.startsWith("{") || content.startsWith("[") ? parse(what, text) : YamlInput.parse(what, text);
+    }
+
     public static JsonNode parse(String what, String text) {
         try {
             return JSON.readTree(text);
         } catch (JacksonException wrong) {
+            String advice = what.startsWith("--") ? " In a shell, put it in single quotes, as in '{\"id\":7}'." : "";
             throw new UsageException(
-                    "%s is not valid JSON: %s. In a shell, put it in single quotes, as in '{\"id\":7}'."
-                            .formatted(what, wrong.getOriginalMessage()),
-                    wrong);
+                    "%s is not valid JSON: %s.%s".formatted(what, wrong.getOriginalMessage(), advice), wrong);
         }
     }
 
     /** Parses the text, or the file that it names after an @; @- is standard input. */
     public static JsonNode parseOrReadFile(String what, String text) {
-        return parse(what, text.startsWith("@") ? SecretFiles.readText(what, text.substring(1)) : text);
+        return text.startsWith("@")
+                ? parse("The file of " + what, SecretFiles.readText(what, text.substring(1)))
+                : parse(what, text);
     }
 }

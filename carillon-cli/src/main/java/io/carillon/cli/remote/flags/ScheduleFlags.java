@@ -36,6 +36,15 @@ public final class ScheduleFlags {
     @Option(names = "--priority", paramLabel = "high|normal|low|bulk", description = "Priority of the runs.")
     private @Nullable String priority;
 
+    @Mixin
+    private RetryFlags retry = new RetryFlags();
+
+    @Option(
+            names = "--attempt-timeout",
+            paramLabel = "DURATION",
+            description = "Maximum time of an attempt. Default: that of the handler.")
+    private @Nullable String timeout;
+
     @Option(
             names = "--missed",
             paramLabel = "run-once|run-all|skip",
@@ -100,6 +109,8 @@ public final class ScheduleFlags {
         if (payload != null) body.set("payload", JsonInput.parseOrReadFile("--payload", payload));
         JsonBody.putIfGiven(body, "queue", queue);
         JsonBody.putIfGiven(body, "priority", AllowedValues.require("--priority", priority, Priority.class));
+        retry.applyTo(body);
+        JsonBody.putIfGiven(body, "timeout", timeout);
         JsonBody.putIfGiven(body, "missed", AllowedValues.require("--missed", missed, MissedPolicy.class));
         JsonBody.putIfGiven(body, "overlap", AllowedValues.require("--overlap", overlap, OverlapPolicy.class));
         JsonBody.putIfGiven(body, "grace", grace);

@@ -1,45 +1,57 @@
-package io.carillon.cli.remote;
+package io.carillon.cli.answer;
 
-import io.carillon.cli.answer.Printer;
 import io.carillon.cli.shell.DataDirectory;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Prints an endpoint after a change, with the secrets that the server generated and returns only once. */
-final class EndpointPrinter {
+/**
+ * Prints an endpoint after a change, with what its receiver needs: the secrets that the server generated and returns
+ * only once, and new public keys.
+ */
+public final class EndpointPrinter {
     private final Shell shell;
     private final Printer printer;
     private final String sentence;
 
-    EndpointPrinter(Shell shell, Printer printer, String sentence) {
+    public EndpointPrinter(Shell shell, Printer printer, String sentence) {
         this.shell = shell;
         this.printer = printer;
         this.sentence = sentence;
     }
 
     /**
-     * Prints the generated secrets, or writes the only one to a file and prints the other fields.
+     * Prints the generated secrets and new public keys, or writes the only one to a file and prints the other fields.
      *
-     * @param file null to print the secrets
+     * @param isNew returns whether a secret with a public key is new
+     * @param file null to print them
      */
-    int show(JsonNode endpoint, @Nullable String file) {
+    public int show(JsonNode endpoint, Predicate<JsonNode> isNew, @Nullable String file) {
+        if (endpoint.has("paused"))
+            shell.err()
+                    .println(Program.inText("Its queue is paused (%1$s). 'carillon queue resume %2$s' resumes it."
+                            .formatted(
+                                    endpoint.at("/paused/reason").stringValue("no reason given"),
+                                    endpoint.path("queue").stringValue(""))));
         List<JsonNode> generated = endpoint.path("secrets")
                 .valueStream()
-                .filter(secret -> secret.has("value"))
+                .filter(secret -> secret.has("value") || (secret.has("publicKey") && isNew.test(secret)))
                 .toList();
         if (file != null) return write(endpoint, generated, file);
         if (generated.isEmpty()) {
             printer.printResult(sentence, endpoint, "name");
             return ExitCode.OK;
         }
-        shell.err().println("A generated secret is shown only once. Store it in a safe place.");
+        if (generated.stream().anyMatch(secret -> secret.has("value")))
+            shell.err().println("A generated secret is shown only once. Store it in a safe place.");
         String text = generated.size() == 1
                 ? value(generated.get(0))
                 : generated.stream()
@@ -56,11 +68,12 @@ final class EndpointPrinter {
         SecretFiles.write(DataDirectory.absolutePath("--to", file), value(generated.get(0)) + "\n");
         JsonNode rest = endpoint.deepCopy();
         rest.path("secrets").valueStream().forEach(secret -> ((ObjectNode) secret).remove("value"));
-        printer.printResult("%s The secret was written to %s.".formatted(sentence, file), rest, "name");
+        String what = generated.get(0).has("value") ? "secret" : "public key";
+        printer.printResult("%s The %s was written to %s.".formatted(sentence, what, file), rest, "name");
         return ExitCode.OK;
     }
 
     private static String value(JsonNode secret) {
-        return secret.path("value").stringValue("");
+        return secret.path(secret.has("value") ? "value" : "publicKey").stringValue("");
     }
 }

@@ -1,6 +1,5 @@
-package io.carillon.cli.remote;
+package io.carillon.cli.answer;
 
-import io.carillon.cli.answer.Printer;
 import io.carillon.cli.shell.DataDirectory;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.SecretFiles;
@@ -10,11 +9,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Prints a new key. The server returns it only once. */
-final class KeyPrinter {
+public final class KeyPrinter {
     private final Shell shell;
     private final Printer printer;
 
-    KeyPrinter(Shell shell, Printer printer) {
+    public KeyPrinter(Shell shell, Printer printer) {
         this.shell = shell;
         this.printer = printer;
     }
@@ -24,7 +23,7 @@ final class KeyPrinter {
      *
      * @param file null to print the key
      */
-    int show(JsonNode made, String name, @Nullable String file) {
+    public int show(JsonNode made, String name, @Nullable String file) {
         String key = made.path("key").stringValue("");
         if (file != null) {
             SecretFiles.write(DataDirectory.absolutePath("--to", file), key + "\n");
