@@ -46,8 +46,8 @@ final class BenchCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             defaultValue = Peers.DB_SCHEDULER,
-            description = "Schedulers to compare with: db-scheduler, quartz, jobrunr, all or none. Default: "
-                    + "${DEFAULT-VALUE}.")
+            description = "Schedulers to compare with: db-scheduler, quartz, jobrunr, graphile-worker, pg-boss, all or "
+                    + "none. The last two peers need npm. Default: ${DEFAULT-VALUE}.")
     private List<String> peers = List.of();
 
     @Option(names = "--full", description = "Longer rounds, including the measurements of ten minutes.")

@@ -57,7 +57,7 @@ class BenchTest {
     void an_unknown_workload_is_rejected_with_a_list_of_workloads() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Bench.BenchRequest(List.of("drian"), List.of(), Profile.QUICK))
-                .withMessageContaining("Unknown workload 'drian'. Choose from drain, enqueue");
+                .withMessageContaining("Unknown workload 'drian'. Choose from drain, shapes");
     }
 
     private Report run(List<String> names, Workload... workloads) throws Exception {

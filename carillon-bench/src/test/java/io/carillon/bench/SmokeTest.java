@@ -1,10 +1,13 @@
 package io.carillon.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.carillon.bench.peer.Peer;
 import io.carillon.bench.peer.Peers;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
+import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.BenchServer;
 import io.carillon.bench.workload.Profile;
 import io.carillon.bench.workload.Workload;
@@ -12,6 +15,7 @@ import io.carillon.bench.workload.WorkloadContext;
 import io.carillon.bench.workload.Workloads;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -42,7 +46,7 @@ class SmokeTest {
         ExecutorService threads = Executors.newFixedThreadPool(AT_A_TIME);
         try (BenchServer server = BenchServer.start(folder.resolve("postgres"), quick(), progressLines::add)) {
             Map<String, Future<Findings>> running = new LinkedHashMap<>();
-            WorkloadContext context = new WorkloadContext(server, Peers.all(), Profile.SMOKE, progressLines::add);
+            WorkloadContext context = new WorkloadContext(server, Peers.inJava(), Profile.SMOKE, progressLines::add);
             for (Workload workload : Workloads.all())
                 running.put(workload.name(), threads.submit(() -> workload.run(context)));
             for (var one : running.entrySet())
@@ -57,7 +61,39 @@ class SmokeTest {
         });
         assertThat(found.get("drain").rows()).extracting(Row::name).contains("2 nodes", "quartz", "jobrunr");
         assertThat(found.get("fire").rows()).extracting(Row::name).anyMatch(row -> row.startsWith("db-scheduler"));
+        assertThat(found.get("hostile").rows())
+                .filteredOn(row -> row.name().equals("failed attempts of webhooks"))
+                .extracting(Row::met)
+                .containsExactly(true);
         assertThat(found.get("memory").rows()).extracting(Row::met).containsExactly(true);
+    }
+
+    @Tag("slow")
+    @Test
+    void the_peers_in_javascript_work_where_npm_can_install_them() throws Exception {
+        List<Peer> javascript = Peers.all().stream()
+                .filter(peer -> !Peers.inJava().contains(peer))
+                .toList();
+        assumeThat(javascript).as("npm is installed").isNotEmpty();
+        try (BenchServer server = BenchServer.start(folder.resolve("postgres"), quick(), progressLines::add)) {
+            for (Peer peer : javascript) {
+                try (BenchDatabase database = server.empty()) {
+                    assertThat(peer.drain(database, 100)
+                                    .requireComplete(peer.name())
+                                    .perSecond())
+                            .isPositive();
+                }
+                try (BenchDatabase database = server.empty()) {
+                    assertThat(peer.bulkPerSecond(database, 100).orElseThrow()).isPositive();
+                    assertThat(peer.singlePerSecond(database, 20, 2).orElseThrow())
+                            .isPositive();
+                }
+                try (BenchDatabase database = server.empty()) {
+                    peer.pickupMillis(database, 3)
+                            .ifPresent(millis -> assertThat(millis.size()).isEqualTo(3));
+                }
+            }
+        }
     }
 
     /** Settings without durability: this test measures nothing. */

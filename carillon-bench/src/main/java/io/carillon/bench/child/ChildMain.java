@@ -52,6 +52,7 @@ public final class ChildMain {
         if (role == Role.NODE) return new NodeChild();
         if (role == Role.ENQUEUER) return new EnqueuerChild();
         if (role == Role.HOLDER) return new HolderChild();
+        if (role == Role.HOSTILE) return new HostileChild();
         throw new IllegalArgumentException("Unknown role " + role);
     }
 

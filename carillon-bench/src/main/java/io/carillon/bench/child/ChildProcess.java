@@ -32,7 +32,19 @@ public final class ChildProcess implements AutoCloseable {
 
     /** Starts a JVM in a role. */
     public static ChildProcess start(Role role, String... jvmOptions) throws IOException {
-        List<String> command = new ArrayList<>();
+        return start(List.of(), role, jvmOptions);
+    }
+
+    /**
+     * Starts a JVM in a role with the lowest priority: it stands for another machine, and should take as little of this
+     * one as possible from what is measured.
+     */
+    public static ChildProcess startWithLowPriority(Role role, String... jvmOptions) throws IOException {
+        return start(List.of("nice", "-n", "19"), role, jvmOptions);
+    }
+
+    private static ChildProcess start(List<String> prefix, Role role, String... jvmOptions) throws IOException {
+        List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(jvmOptions));
         // Build tools may start tests from a jar that only references the class path, and store the real

@@ -7,5 +7,7 @@ public enum Role {
     /** An application that enqueues and has no node. */
     ENQUEUER,
     /** A node that holds many runs in a small heap. */
-    HOLDER
+    HOLDER,
+    /** The clients of a hostile project. */
+    HOSTILE
 }

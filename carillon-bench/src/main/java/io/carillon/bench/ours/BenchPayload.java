@@ -19,6 +19,14 @@ public record BenchPayload(int number, String text) {
         return IntStream.range(from, to).mapToObj(BenchPayload::of).toList();
     }
 
+    /** Returns payloads of about this length. */
+    static List<BenchPayload> range(int from, int to, int bytes) {
+        String text = TEXT.repeat(Math.max(1, bytes / TEXT.length()));
+        return IntStream.range(from, to)
+                .mapToObj(number -> new BenchPayload(number, text))
+                .toList();
+    }
+
     /** Returns the JSON that Carillon stores for a payload. */
     public static byte[] json(int number) {
         return ("{\"number\":" + number + ",\"text\":\"" + TEXT + "\"}").getBytes(StandardCharsets.UTF_8);

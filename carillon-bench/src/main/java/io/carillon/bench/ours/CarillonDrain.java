@@ -22,22 +22,37 @@ public final class CarillonDrain {
 
     /** Stores due runs through the public API. */
     public static void store(BenchDatabase database, int jobs) throws Exception {
+        store(database, DrainShape.plain("", jobs));
+    }
+
+    /** Stores the runs of a shape through the public API. */
+    public static void store(BenchDatabase database, DrainShape shape) throws Exception {
         try (HikariDataSource pool = database.pool(2);
                 Carillon carillon = Carillon.on(pool)
                         .handle(BenchPayload.TYPE, (benchPayload, run) -> {})
                         .build()) {
-            for (int from = 0; from < jobs; from += CHUNK)
-                carillon.enqueueAll(BenchPayload.TYPE, BenchPayload.range(from, Math.min(jobs, from + CHUNK)));
+            int chunk = Math.max(1, Math.min(CHUNK, shape.jobs() / shape.parts()));
+            for (int from = 0; from < shape.jobs(); from += chunk)
+                carillon.enqueueAll(
+                        BenchPayload.TYPE,
+                        BenchPayload.range(from, Math.min(shape.jobs(), from + chunk), shape.payloadBytes()),
+                        shape.options(from / chunk));
         }
         database.analyzeAndCheckpoint();
     }
 
     /** Starts a node on stored runs and waits until all of them are in the history. */
     public static DrainResult drain(BenchDatabase database, int jobs) {
+        return drain(database, DrainShape.plain("", jobs));
+    }
+
+    /** Like {@link #drain(BenchDatabase, int)}, with handlers that take the time of the shape. */
+    public static DrainResult drain(BenchDatabase database, DrainShape shape) {
+        int jobs = shape.jobs();
         RunCounter counter = new RunCounter(jobs);
         try (HikariDataSource pool = database.pool(POOL)) {
             CpuMeter cpu = CpuMeter.start(database.serverPid());
-            Carillon node = counter.start(pool);
+            Carillon node = counter.start(pool, shape.handler());
             try (node) {
                 Waiting.require("The drain", () -> counter.ended() >= jobs, TIMEOUT);
             }

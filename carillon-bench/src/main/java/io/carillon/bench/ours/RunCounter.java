@@ -2,8 +2,10 @@ package io.carillon.bench.ours;
 
 import io.carillon.Carillon;
 import io.carillon.bench.measure.ArrivalCounter;
+import io.carillon.bench.measure.Waiting;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
@@ -19,8 +21,16 @@ public final class RunCounter implements RunListener {
 
     /** Starts a node with default settings whose handler only counts. */
     public Carillon start(DataSource pool) {
+        return start(pool, Duration.ZERO);
+    }
+
+    /** Starts a node with default settings whose handler counts and waits. */
+    public Carillon start(DataSource pool, Duration handler) {
         return Carillon.on(pool)
-                .handle(BenchPayload.TYPE, (benchPayload, run) -> arrivals.arrived(benchPayload.number()))
+                .handle(BenchPayload.TYPE, (benchPayload, run) -> {
+                    arrivals.arrived(benchPayload.number());
+                    if (!handler.isZero()) Waiting.sleep(handler);
+                })
                 .listener(this)
                 .start();
     }

@@ -13,6 +13,7 @@ import io.carillon.bench.measure.DrainResult;
 import io.carillon.bench.measure.FirePlan;
 import io.carillon.bench.measure.FiringScheduler;
 import io.carillon.bench.measure.ServerTime;
+import io.carillon.bench.measure.Threads;
 import io.carillon.bench.measure.Waiting;
 import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
@@ -24,6 +25,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /** db-scheduler with lock-and-fetch, in the best of eight settings that were tried. */
@@ -75,13 +78,7 @@ final class DbScheduler implements Peer {
             Sql sql = new Sql(pool);
             sql.execute(TABLE);
             Scheduler scheduler = scheduler(pool, task);
-            Instant due = now(pool).minusSeconds(1);
-            for (int from = 0; from < jobs; from += BATCH) {
-                List<TaskInstance<?>> batch = new ArrayList<>();
-                for (int i = from; i < Math.min(jobs, from + BATCH); i++)
-                    batch.add(task.instance(String.valueOf(i), BenchPayload.TEXT));
-                scheduler.scheduleBatch(batch, due);
-            }
+            storeAll(scheduler, pool, task, jobs);
             database.analyzeAndCheckpoint();
             CpuMeter cpu = CpuMeter.start(database.serverPid());
             scheduler.start();
@@ -94,6 +91,50 @@ final class DbScheduler implements Peer {
             CpuMeter.Used used = cpu.used();
             scheduler.stop();
             return new DrainResult(jobs, seconds, arrivals.missing(), arrivals.duplicates(), used);
+        }
+    }
+
+    private static void storeAll(Scheduler scheduler, HikariDataSource pool, Task<String> task, int jobs)
+            throws SQLException {
+        Instant due = now(pool).minusSeconds(1);
+        for (int from = 0; from < jobs; from += BATCH) {
+            List<TaskInstance<?>> batch = new ArrayList<>();
+            for (int i = from; i < Math.min(jobs, from + BATCH); i++)
+                batch.add(task.instance(String.valueOf(i), BenchPayload.TEXT));
+            scheduler.scheduleBatch(batch, due);
+        }
+    }
+
+    @Override
+    public OptionalDouble bulkPerSecond(BenchDatabase database, int jobs) throws Exception {
+        return enqueue(database, jobs, (scheduler, pool, task) -> storeAll(scheduler, pool, task, jobs));
+    }
+
+    @Override
+    public OptionalDouble singlePerSecond(BenchDatabase database, int jobs, int threads) throws Exception {
+        AtomicInteger next = new AtomicInteger();
+        return enqueue(
+                database,
+                jobs,
+                (scheduler, pool, task) -> Threads.runConcurrently(threads, () -> {
+                    for (int i = next.getAndIncrement(); i < jobs; i = next.getAndIncrement())
+                        scheduler.schedule(task.instance(String.valueOf(i), BenchPayload.TEXT), Instant.EPOCH);
+                    return threads;
+                }));
+    }
+
+    private interface EnqueueWork {
+        void run(Scheduler scheduler, HikariDataSource pool, Task<String> task) throws Exception;
+    }
+
+    private static OptionalDouble enqueue(BenchDatabase database, int jobs, EnqueueWork work) throws Exception {
+        Task<String> task = Tasks.oneTime("job", String.class).execute((instance, context) -> {});
+        try (HikariDataSource pool = database.pool(POOL)) {
+            new Sql(pool).execute(TABLE);
+            Scheduler scheduler = scheduler(pool, task);
+            long start = System.nanoTime();
+            work.run(scheduler, pool, task);
+            return OptionalDouble.of(jobs / Waiting.seconds(start, System.nanoTime()));
         }
     }
 

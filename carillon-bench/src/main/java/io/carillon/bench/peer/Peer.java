@@ -2,8 +2,10 @@ package io.carillon.bench.peer;
 
 import io.carillon.bench.measure.DrainResult;
 import io.carillon.bench.measure.FiringScheduler;
+import io.carillon.bench.measure.Samples;
 import io.carillon.bench.server.BenchDatabase;
 import java.util.Optional;
+import java.util.OptionalDouble;
 
 /** Another scheduler on PostgreSQL. Each call gets a new, empty database. */
 public interface Peer {
@@ -21,6 +23,24 @@ public interface Peer {
 
     /** Stores due jobs that do nothing, starts one node and waits until all jobs have ended. */
     DrainResult drain(BenchDatabase database, int jobs) throws Exception;
+
+    /** Stores jobs in batches and returns the jobs per second; empty if this is not measured. */
+    default OptionalDouble bulkPerSecond(BenchDatabase database, int jobs) throws Exception {
+        return OptionalDouble.empty();
+    }
+
+    /** Stores jobs one by one on several threads and returns the jobs per second; empty if this is not measured. */
+    default OptionalDouble singlePerSecond(BenchDatabase database, int jobs, int threads) throws Exception {
+        return OptionalDouble.empty();
+    }
+
+    /**
+     * Returns the times from the return of an enqueue in another process to the start of the job on an idle node; empty
+     * if the peer finds jobs only by polling.
+     */
+    default Optional<Samples> pickupMillis(BenchDatabase database, int jobs) throws Exception {
+        return Optional.empty();
+    }
 
     /** Returns a scheduler that fires at this rate; empty if the peer does not support the rate. */
     Optional<FiringScheduler> firing(BenchDatabase database, double perSecond) throws Exception;

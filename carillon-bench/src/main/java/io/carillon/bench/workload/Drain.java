@@ -1,5 +1,6 @@
 package io.carillon.bench.workload;
 
+import io.carillon.bench.child.NodeProcesses;
 import io.carillon.bench.measure.DrainResult;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.ours.CarillonDrain;
@@ -7,6 +8,7 @@ import io.carillon.bench.peer.Peer;
 import io.carillon.bench.peer.Peers;
 import io.carillon.bench.raw.RawCopy;
 import io.carillon.bench.raw.RawCycle;
+import io.carillon.bench.report.FigureText;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
@@ -41,7 +43,7 @@ final class Drain implements Workload {
         Findings findings = new Findings();
         Map<String, List<DrainResult>> rounds = new LinkedHashMap<>();
         List<Double> shares = new ArrayList<>();
-        try (TwoNodes two = TwoNodes.start()) {
+        try (NodeProcesses two = NodeProcesses.start(2)) {
             if (context.profile() != Profile.SMOKE) warmUp(context, two);
             for (int round = 0; round < context.rounds(); round++) {
                 context.progress().report("round %d: plain SQL".formatted(round + 1));
@@ -49,7 +51,7 @@ final class Drain implements Workload {
                 context.progress().report("round %d: one node".formatted(round + 1));
                 add(rounds, findings, ONE, one(context, jobs));
                 context.progress().report("round %d: two nodes".formatted(round + 1));
-                TwoNodes.Split split = two(context, two, jobs);
+                NodeProcesses.Split split = two(context, two, jobs);
                 add(rounds, findings, TWO, split.drainResult());
                 shares.add(split.share());
                 findings.figure("2 nodes, share of the first", split.share());
@@ -67,7 +69,7 @@ final class Drain implements Workload {
      * Warms up until the compilers are done: after fewer runs, each round is still faster than the one before. The two
      * processes share the runs, so they get more.
      */
-    private static void warmUp(WorkloadContext context, TwoNodes two) throws Exception {
+    private static void warmUp(WorkloadContext context, NodeProcesses two) throws Exception {
         context.progress().report("warming up");
         raw(context, WARM_UP);
         one(context, 2 * WARM_UP);
@@ -97,7 +99,7 @@ final class Drain implements Workload {
         }
     }
 
-    private static TwoNodes.Split two(WorkloadContext context, TwoNodes two, int jobs) throws Exception {
+    private static NodeProcesses.Split two(WorkloadContext context, NodeProcesses two, int jobs) throws Exception {
         try (BenchDatabase database = context.server().migrated()) {
             CarillonDrain.store(database, jobs);
             return two.drain(database, jobs);

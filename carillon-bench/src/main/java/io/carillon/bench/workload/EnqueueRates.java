@@ -5,15 +5,20 @@ import io.carillon.Carillon;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.Threads;
 import io.carillon.bench.ours.BenchPayload;
+import io.carillon.bench.peer.Peer;
 import io.carillon.bench.raw.RawCopy;
 import io.carillon.bench.raw.RawInserts;
+import io.carillon.bench.report.FigureText;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -23,6 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class EnqueueRates implements Workload {
     private static final int CHUNK = 10_000;
     private static final List<Integer> THREADS = List.of(1, 8, 32);
+    private static final int PEER_THREADS = 8;
 
     @Override
     public String name() {
@@ -48,6 +54,42 @@ final class EnqueueRates implements Workload {
         return findings;
     }
 
+    /** The rate of a peer on a database; empty if it is not measured. */
+    private interface PeerRate {
+        OptionalDouble measure(Peer peer, BenchDatabase database) throws Exception;
+    }
+
+    /** Measures the peers, as in the rounds before, and judges our rate against the best of them. */
+    private static void comparePeers(
+            WorkloadContext context, Findings findings, String what, double bar, double ours, PeerRate rate)
+            throws Exception {
+        Map<String, List<Double>> rates = new LinkedHashMap<>();
+        for (int round = 1; round <= context.rounds(); round++)
+            for (Peer peer : context.peers()) {
+                context.progress()
+                        .report("%s, %s, round %d of %d".formatted(what, peer.name(), round, context.rounds()));
+                try (BenchDatabase database = context.server().empty()) {
+                    OptionalDouble found = rate.measure(peer, database);
+                    if (found.isEmpty()) continue;
+                    rates.computeIfAbsent(peer.name(), name -> new ArrayList<>())
+                            .add(found.getAsDouble());
+                    findings.figure("%s, %s".formatted(what, peer.name()), found.getAsDouble());
+                }
+            }
+        if (rates.isEmpty()) return;
+        double best = rates.values().stream()
+                .mapToDouble(found -> Samples.of(found).median())
+                .max()
+                .orElseThrow();
+        findings.add(Row.judged(
+                what + " against the best peer",
+                ">= %sx".formatted(bar),
+                FigureText.factor(ours / best),
+                ours / best >= bar));
+        rates.forEach((name, found) ->
+                findings.add(Row.info("%s, %s".formatted(what, name), FigureText.rate(Samples.of(found)), "")));
+    }
+
     private static void bulk(WorkloadContext context, Findings findings) throws Exception {
         int rows = context.profile().choose(2_000, 100_000, 300_000);
         List<Double> ours = new ArrayList<>();
@@ -68,6 +110,13 @@ final class EnqueueRates implements Workload {
                 .note("calls of 10,000 on one thread"));
         findings.add(Row.info("bulk", FigureText.rate(Samples.of(ours)), ""));
         findings.add(Row.info("COPY", FigureText.rate(Samples.of(copy)), "10,000 rows per commit"));
+        comparePeers(
+                context,
+                findings,
+                "bulk",
+                1.3,
+                Samples.of(ours).median(),
+                (peer, database) -> peer.bulkPerSecond(database, rows));
     }
 
     private static double copy(WorkloadContext context, int rows) throws Exception {
@@ -120,6 +169,15 @@ final class EnqueueRates implements Workload {
                 "caller's transaction, %d threads".formatted(threads),
                 FigureText.rate(Samples.of(joined)),
                 "NOTIFY in the same transaction"));
+        int jobs = context.profile().choose(100, 1_000, 3_000) * threads;
+        if (threads == PEER_THREADS)
+            comparePeers(
+                    context,
+                    findings,
+                    "single, %d threads".formatted(threads),
+                    2,
+                    Samples.of(single).median(),
+                    (peer, database) -> peer.singlePerSecond(database, jobs, threads));
     }
 
     private static double inserts(WorkloadContext context, int threads, Duration time) throws Exception {

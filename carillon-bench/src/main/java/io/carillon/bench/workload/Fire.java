@@ -6,6 +6,7 @@ import io.carillon.bench.measure.FiringScheduler;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.ours.CarillonFiring;
 import io.carillon.bench.peer.Peer;
+import io.carillon.bench.report.FigureText;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;

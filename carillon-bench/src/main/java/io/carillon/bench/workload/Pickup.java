@@ -10,7 +10,9 @@ import io.carillon.bench.measure.ServerTime;
 import io.carillon.bench.measure.Waiting;
 import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.ours.CarillonDrain;
+import io.carillon.bench.peer.Peer;
 import io.carillon.bench.raw.RawPickup;
+import io.carillon.bench.report.FigureText;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
@@ -18,6 +20,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -95,7 +98,26 @@ final class Pickup implements Workload {
                 rows(findings, plains, remotes, locals);
             }
         }
+        for (Peer peer : context.peers()) peer(context, findings, peer, warm + context.rounds() * runs);
         return findings;
+    }
+
+    /** Measures a peer, alone. Its first jobs are the warm-up, but they are counted. */
+    private static void peer(WorkloadContext context, Findings findings, Peer peer, int jobs) throws Exception {
+        context.progress().report(peer.name());
+        try (BenchDatabase database = context.server().empty()) {
+            Optional<Samples> found = peer.pickupMillis(database, jobs);
+            if (found.isEmpty()) return;
+            findings.figure(peer.name() + ", p50 ms", found.get().median());
+            findings.figure(peer.name() + ", p99 ms", found.get().percentile(99));
+            findings.add(Row.info(
+                    peer.name() + " from another process",
+                    "p50 %s, p99 %s"
+                            .formatted(
+                                    FigureText.millis(found.get().median()),
+                                    FigureText.millis(found.get().percentile(99))),
+                    ""));
+        }
     }
 
     private static void open(ChildProcess childProcess, BenchDatabase.Address address) {

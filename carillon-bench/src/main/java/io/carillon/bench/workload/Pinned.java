@@ -6,6 +6,7 @@ import io.carillon.bench.measure.FirePlan;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.ours.CarillonDrain;
 import io.carillon.bench.ours.CarillonFiring;
+import io.carillon.bench.report.FigureText;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;

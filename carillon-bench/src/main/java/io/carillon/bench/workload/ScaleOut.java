@@ -8,6 +8,7 @@ import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.Waiting;
 import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.ours.CarillonDrain;
+import io.carillon.bench.report.FigureText;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;

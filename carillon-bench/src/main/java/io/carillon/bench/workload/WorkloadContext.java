@@ -12,12 +12,12 @@ public record WorkloadContext(BenchServer server, List<Peer> peers, Profile prof
     }
 
     /** Returns the first round. Round 0 is the warm-up, which the smoke test omits. */
-    int firstRound() {
+    public int firstRound() {
         return profile == Profile.SMOKE ? 1 : 0;
     }
 
     /** Returns the number of rounds that count. */
-    int rounds() {
+    public int rounds() {
         return profile.choose(1, 3, 5);
     }
 }

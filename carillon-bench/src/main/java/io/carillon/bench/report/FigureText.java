@@ -1,30 +1,30 @@
-package io.carillon.bench.workload;
+package io.carillon.bench.report;
 
 import io.carillon.bench.measure.Samples;
 import java.util.Locale;
 
 /** Formats figures for people. */
-final class FigureText {
+public final class FigureText {
     private FigureText() {}
 
     /** Returns the median and the range of the rounds, such as {@code 41,200/s (39,800-42,000)}. */
-    static String rate(Samples rounds) {
+    public static String rate(Samples rounds) {
         return String.format(Locale.ROOT, "%,.0f/s (%,.0f-%,.0f)", rounds.median(), rounds.min(), rounds.max());
     }
 
-    static String rate(double perSecond) {
+    public static String rate(double perSecond) {
         return String.format(Locale.ROOT, "%,.0f/s", perSecond);
     }
 
-    static String millis(double millis) {
+    public static String millis(double millis) {
         return String.format(Locale.ROOT, millis < 10 ? "%.1f ms" : "%,.0f ms", millis);
     }
 
-    static String percent(double part) {
+    public static String percent(double part) {
         return String.format(Locale.ROOT, "%.0f %%", part * 100);
     }
 
-    static String factor(double factor) {
+    public static String factor(double factor) {
         return String.format(Locale.ROOT, "%.1fx", factor);
     }
 }

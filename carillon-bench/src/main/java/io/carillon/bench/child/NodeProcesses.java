@@ -1,8 +1,6 @@
-package io.carillon.bench.workload;
+package io.carillon.bench.child;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.carillon.bench.child.ChildProcess;
-import io.carillon.bench.child.Role;
 import io.carillon.bench.measure.CpuMeter;
 import io.carillon.bench.measure.CpuTime;
 import io.carillon.bench.measure.DrainResult;
@@ -12,49 +10,56 @@ import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.Sql;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
-/** Two node processes that live through all rounds, so that their code is warm. */
-final class TwoNodes implements AutoCloseable {
+/** Node processes that live through all drains, so that their code is warm after the first ones. */
+public final class NodeProcesses implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
-    private final ChildProcess first;
-    private final ChildProcess second;
+    private final List<ChildProcess> nodes;
 
-    private TwoNodes(ChildProcess first, ChildProcess second) {
-        this.first = first;
-        this.second = second;
+    private NodeProcesses(List<ChildProcess> nodes) {
+        this.nodes = nodes;
     }
 
-    static TwoNodes start() throws IOException {
-        return new TwoNodes(ChildProcess.start(Role.NODE, "-Xmx1g"), ChildProcess.start(Role.NODE, "-Xmx1g"));
+    public static NodeProcesses start(int number) throws IOException {
+        List<ChildProcess> nodes = new ArrayList<>();
+        for (int i = 0; i < number; i++) nodes.add(ChildProcess.start(Role.NODE, "-Xmx1g"));
+        return new NodeProcesses(List.copyOf(nodes));
     }
 
     /** The result of a drain, and the share of the first node. */
-    record Split(DrainResult drainResult, double share) {}
+    public record Split(DrainResult drainResult, double share) {}
 
-    Split drain(BenchDatabase database, int jobs) throws Exception {
+    public Split drain(BenchDatabase database, int jobs) throws Exception {
         BenchDatabase.Address address = database.address();
         long server = CpuTime.serverNanos(database.serverPid());
-        for (ChildProcess node : List.of(first, second))
+        for (ChildProcess node : nodes)
             node.ask(TIMEOUT, "start", address.url(), address.user(), address.password(), String.valueOf(jobs));
         long since = System.nanoTime();
-        while (ended(first) + ended(second) < jobs && System.nanoTime() - since < TIMEOUT.toNanos())
-            Waiting.sleep(POLL_INTERVAL);
+        while (nodes.stream().mapToInt(NodeProcesses::ended).sum() < jobs
+                && System.nanoTime() - since < TIMEOUT.toNanos()) Waiting.sleep(POLL_INTERVAL);
         double serverCpu = (CpuTime.serverNanos(database.serverPid()) - server) / 1e9;
-        Summary one = Summary.of(first.ask(TIMEOUT, "stop"));
-        Summary two = Summary.of(second.ask(TIMEOUT, "stop"));
+        List<Summary> summaries = new ArrayList<>();
+        for (ChildProcess node : nodes) summaries.add(Summary.of(node.ask(TIMEOUT, "stop")));
         try (HikariDataSource pool = database.pool(1)) {
             CarillonDrain.check(new Sql(pool), jobs);
         }
-        double seconds = (Math.max(one.last, two.last) - Math.min(one.start(), two.start())) / 1e9;
-        int handled = one.distinct + two.distinct;
-        int twice = one.duplicates + two.duplicates + Math.max(0, handled - jobs);
-        CpuMeter.Used cpu = new CpuMeter.Used((one.cpu + two.cpu) / 1e9, serverCpu);
+        long first = summaries.stream().mapToLong(Summary::start).min().orElseThrow();
+        long last = summaries.stream().mapToLong(Summary::last).max().orElseThrow();
+        int handled = summaries.stream().mapToInt(Summary::distinct).sum();
+        int twice = summaries.stream().mapToInt(Summary::duplicates).sum() + Math.max(0, handled - jobs);
+        double cpu = summaries.stream().mapToLong(Summary::cpu).sum() / 1e9;
         return new Split(
-                new DrainResult(jobs, seconds, Math.max(0, jobs - handled), twice, cpu),
-                (double) one.distinct / handled);
+                new DrainResult(
+                        jobs,
+                        (last - first) / 1e9,
+                        Math.max(0, jobs - handled),
+                        twice,
+                        new CpuMeter.Used(cpu, serverCpu)),
+                (double) summaries.get(0).distinct() / handled);
     }
 
     private static int ended(ChildProcess node) {
@@ -63,8 +68,7 @@ final class TwoNodes implements AutoCloseable {
 
     @Override
     public void close() {
-        first.close();
-        second.close();
+        nodes.forEach(ChildProcess::close);
     }
 
     private record Summary(int distinct, int duplicates, long first, long last, long cpu) {
