@@ -12,6 +12,7 @@ import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Origin;
+import io.carillon.run.Payload;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
@@ -20,6 +21,7 @@ import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -65,6 +67,25 @@ class RedriveTest {
         assertThat(done).containsExactly("a");
         assertThat(carillon.runs().redrive(dead)).isEqualTo(new RedriveResult.NotDead(dead));
         assertThat(carillon.runs().redrive(RunId.generate())).isInstanceOf(RedriveResult.NotDead.class);
+    }
+
+    @Test
+    void the_payload_of_a_dead_run_is_read_and_corrected() {
+        Carillon carillon = node();
+        RunId dead = carillon.enqueue(JOB, new Job("a")).run();
+        awaitState(carillon, dead, RunState.DEAD);
+        Payload stored = carillon.runs().payload(dead).orElseThrow();
+        assertThat(new String(stored.bytes(), StandardCharsets.UTF_8)).isEqualTo("{\"name\":\"a\"}");
+        broken = false;
+
+        RunId again = ((RedriveResult.Redriven) carillon.runs().redrive(dead, new Job("b"))).run();
+
+        awaitState(carillon, again, RunState.SUCCEEDED);
+        assertThat(done).containsExactly("b");
+        assertThat(carillon.runs().payload(again))
+                .as("the history keeps no payload")
+                .isEmpty();
+        assertThat(carillon.runs().payload(RunId.generate())).isEmpty();
     }
 
     @Test

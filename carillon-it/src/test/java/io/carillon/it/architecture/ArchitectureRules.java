@@ -59,7 +59,13 @@ public final class ArchitectureRules {
 
     public static final ArchRule NO_INTERNAL_PACKAGE_USES_AN_ENTRY_POINT = noClasses()
             .that()
-            .resideInAnyPackage("io.carillon.internal..", "io.carillon.run", "io.carillon.schedule", "io.carillon.spi")
+            .resideInAnyPackage(
+                    "io.carillon.internal..",
+                    "io.carillon.run",
+                    "io.carillon.schedule",
+                    "io.carillon.event",
+                    "io.carillon.workflow",
+                    "io.carillon.spi")
             .should()
             .dependOnClassesThat(are(
                     "entry points of the API",
@@ -70,7 +76,13 @@ public final class ArchitectureRules {
 
     public static final ArchRule API_SIGNATURES_MENTION_ONLY_API_TYPES = classes()
             .that()
-            .resideInAnyPackage("io.carillon", "io.carillon.run", "io.carillon.schedule", "io.carillon.spi")
+            .resideInAnyPackage(
+                    "io.carillon",
+                    "io.carillon.run",
+                    "io.carillon.schedule",
+                    "io.carillon.event",
+                    "io.carillon.workflow",
+                    "io.carillon.spi")
             .should(new ArchCondition<JavaClass>("have public members with types of the API only") {
                 @Override
                 public void check(JavaClass item, ConditionEvents events) {

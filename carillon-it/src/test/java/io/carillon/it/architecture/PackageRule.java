@@ -30,7 +30,8 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
     private static final String API = "the entry points of io.carillon";
     private static final String ERROR_TYPES = "the errors of io.carillon";
     private static final String VALUES = "the values of io.carillon";
-    private static final Set<String> USER_PACKAGES = Set.of(ERROR_TYPES, VALUES, "run", "schedule", "spi");
+    private static final Set<String> USER_PACKAGES =
+            Set.of(ERROR_TYPES, VALUES, "run", "schedule", "event", "workflow", "spi");
     private static final Set<String> RULES =
             Set.of("internal.value", "internal.cron", "internal.run", "internal.schedule");
     private static final List<String> SQL = List.of("java.sql", "javax.sql");
@@ -44,8 +45,10 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
             // A transactional handler gets a connection.
             new PackageRule("run", Set.of(ERROR_TYPES, "internal.value"), List.of("java.sql.Connection")),
             new PackageRule("schedule", Set.of(ERROR_TYPES, "internal.value", "internal.cron", "run"), List.of()),
+            new PackageRule("event", Set.of(ERROR_TYPES, "internal.value", "run"), List.of()),
+            new PackageRule("workflow", Set.of(ERROR_TYPES, "internal.value", "run"), List.of()),
             // The only package with encryption.
-            new PackageRule("spi", Set.of(ERROR_TYPES, "internal.value", "run", "schedule"), List.of()),
+            new PackageRule("spi", Set.of(ERROR_TYPES, "internal.value", "run", "schedule", "event"), List.of()),
             new PackageRule(VALUES, Set.of(ERROR_TYPES, "internal.value", "run", "schedule", "spi"), List.of()),
             new PackageRule("internal.run", with(USER_PACKAGES, "internal.value"), List.of()),
             new PackageRule("internal.schedule", with(USER_PACKAGES, "internal.value"), List.of()),
@@ -66,7 +69,7 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
             new PackageRule(
                     "internal.json",
                     with(USER_PACKAGES, "internal.value"),
-                    List.of("tools.jackson", "com.fasterxml.jackson.annotation")),
+                    List.of("tools.jackson", "com.fasterxml.jackson")),
             new PackageRule(
                     "internal.api",
                     with(
@@ -97,6 +100,8 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
                     "webhook",
                     with(USER_PACKAGES, API, "internal.value", "internal.json"),
                     List.of("org.apache.hc.client5", "org.apache.hc.core5", LOG)),
+            // Relays and sources like those of an application.
+            new PackageRule("kafka", with(USER_PACKAGES, "internal.value"), List.of("org.apache.kafka", LOG)),
             new PackageRule(
                     "embedded",
                     Set.of(),
@@ -130,6 +135,11 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
                                     "micrometer",
                                     "webhook")),
                     with(SQL, "org.eclipse.jetty", "tools.jackson", "io.micrometer", "com.nimbusds", LOG)),
+            // Translates the requests of a servlet container; the pages and the API are those of the server.
+            new PackageRule(
+                    "dashboard",
+                    Set.of(API, "internal.value", "server"),
+                    List.of("jakarta.servlet", "javax.sql.DataSource", LOG)),
             new PackageRule(
                     "cli",
                     with(
@@ -139,7 +149,7 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
             // The peers are in one sub-package, behind a port; so is plain Jetty.
             new PackageRule(
                     "bench",
-                    with(USER_PACKAGES, with(RULES, API, "internal.engine", "embedded", "server")),
+                    with(USER_PACKAGES, with(RULES, API, "internal.engine", "embedded", "webhook", "server")),
                     with(
                             SQL,
                             "picocli",

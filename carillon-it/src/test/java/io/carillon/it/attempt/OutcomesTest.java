@@ -268,6 +268,28 @@ class OutcomesTest {
     }
 
     @Test
+    void the_end_of_the_log_of_a_running_run_can_be_read() {
+        CountDownLatch finish = new CountDownLatch(1);
+        Carillon carillon = fixture.node(builder -> builder.config(ApiFixture.quickHeartbeats())
+                .handle(JOB, (job, run) -> {
+                    for (int line = 1; line <= 1_000; line++) run.log("line " + line + " of a log");
+                    finish.await(30, TimeUnit.SECONDS);
+                }));
+        RunId id = enqueue(carillon);
+
+        eventually()
+                .until(() ->
+                        carillon.runs().get(id).map(run -> run.details().log()).isPresent());
+        Run running = carillon.runs().get(id).orElseThrow();
+        finish.countDown();
+
+        assertThat(running.state()).isEqualTo(RunState.RUNNING);
+        assertThat(running.details().log()).startsWith("line ").endsWith("line 1000 of a log\n");
+        assertThat(running.details().log().length()).isBetween(8_000, 8 * 1024);
+        assertThat(awaitState(carillon, id, RunState.SUCCEEDED).details().log()).startsWith("line 1 of a log\n");
+    }
+
+    @Test
     void payloads_of_an_accepted_older_handler_name_are_converted() {
         Queue<String> names = new ConcurrentLinkedQueue<>();
         HandlerType<String> old = HandlerType.of("job.v1", String.class);

@@ -71,10 +71,21 @@ abstract class RunEndingContract extends StoreContract {
         Instant now = StoreFixture.NOON.plus(PAUSE);
         assertThat(run.state()).isEqualTo(RunState.SUCCEEDED);
         assertThat(run.instants())
-                .isEqualTo(new Run.Instants(StoreFixture.NOON, StoreFixture.NOON, null, now.minus(SECOND), now));
+                .isEqualTo(new Run.Instants(
+                        StoreFixture.NOON, StoreFixture.NOON, null, null, now.minus(SECOND), now, now.minus(SECOND)));
         assertThat(run.details())
-                .isEqualTo(
-                        new Run.Details(null, null, "k", null, null, bytes("{\"sent\":1}"), "said hello", null, null));
+                .isEqualTo(new Run.Details(
+                        Run.Policy.none(),
+                        null,
+                        null,
+                        "k",
+                        null,
+                        null,
+                        null,
+                        bytes("{\"sent\":1}"),
+                        "said hello",
+                        null,
+                        null));
         assertThat(List.of(run.attempt(), run.failures(), run.crashes())).containsExactly(1, 0, 0);
         assertThat(storage().runAdmin().attempts(PROJECT, id)).isEmpty();
         assertThat(storage().runAdmin().dead(PROJECT, RunFilter.all())).isEmpty();

@@ -101,7 +101,7 @@ class FairnessTest {
                 await().atMost(Duration.ofSeconds(12)).until(() -> started.contains("small"));
                 assertThat(storage.lanes().list("default"))
                         .filteredOn(lane -> lane.lane().queue().equals("large"))
-                        .allMatch(lane -> lane.waiting() > 1_000);
+                        .allMatch(lane -> lane.counts().waiting() > 1_000);
             }
         }
     }
@@ -324,7 +324,7 @@ class FairnessTest {
                 assertThat(storage.lanes().list("default"))
                         .filteredOn(lane -> lane.lane().queue().equals("long"))
                         .singleElement()
-                        .satisfies(lane -> assertThat(lane.running()).isEqualTo(9));
+                        .satisfies(lane -> assertThat(lane.counts().running()).isEqualTo(9));
                 List<Run> waiting = storage.runAdmin()
                         .list("default", RunFilter.all().queue("long").state(RunState.WAITING));
                 // The node reports its busy slots with heartbeats, and the last short run may have been one of them.

@@ -99,7 +99,15 @@ abstract class LaneStoreContract extends StoreContract {
     void the_head_of_an_empty_queue_has_the_database_time() {
         assertThat(readHead())
                 .isEqualTo(new QueueHead(
-                        List.of(), StoreFixture.NOON, Instant.MAX, false, false, Set.of(), Set.of(), Map.of()));
+                        List.of(),
+                        StoreFixture.NOON,
+                        Instant.MAX,
+                        false,
+                        false,
+                        false,
+                        Set.of(),
+                        Map.of(),
+                        QueueHead.Breakers.NONE));
         assertThat(storage().lanes().scan()).isEmpty();
     }
 
@@ -228,8 +236,7 @@ abstract class LaneStoreContract extends StoreContract {
         assertThat(storage().lanes().list(PROJECT))
                 .containsExactly(new LaneInfo(
                         RunSpec.MAIL,
-                        0,
-                        0,
+                        new LaneInfo.Counts(0, 0, true, null),
                         QueueLimits.none(),
                         1,
                         null,
@@ -258,7 +265,27 @@ abstract class LaneStoreContract extends StoreContract {
 
         assertThat(storage().lanes().list(PROJECT))
                 .containsExactly(
-                        new LaneInfo(RunSpec.MAIL, 3, 2, QueueLimits.none(), 1, null, null),
-                        new LaneInfo(ORDERS, 2, 0, QueueLimits.none(), 1, null, null));
+                        new LaneInfo(RunSpec.MAIL, counts(3, 2), QueueLimits.none(), 1, null, null),
+                        new LaneInfo(ORDERS, counts(2, 0), QueueLimits.none(), 1, null, null));
+    }
+
+    private static LaneInfo.Counts counts(long waiting, long running) {
+        return new LaneInfo.Counts(waiting, running, true, StoreFixture.NOON);
+    }
+
+    @Test
+    void shows_since_when_the_oldest_due_run_of_a_lane_waits() {
+        enqueue(RunSpec.mail());
+        advance(Duration.ofMinutes(5));
+        enqueue(RunSpec.mail());
+        enqueue(RunSpec.mail().inLane(ORDERS).after(Duration.ofMinutes(1)));
+
+        assertThat(storage().lanes().list(PROJECT))
+                .extracting(lane -> lane.counts().waitingSince())
+                .containsExactly(StoreFixture.NOON, null);
+        claim(node(), laneClaim(RunSpec.MAIL, Priority.NORMAL, 1));
+
+        assertThat(storage().lanes().find(RunSpec.MAIL).orElseThrow().counts().waitingSince())
+                .isEqualTo(StoreFixture.NOON.plus(Duration.ofMinutes(5)));
     }
 }

@@ -15,6 +15,7 @@ import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
 import io.carillon.run.Origin;
 import io.carillon.run.Priority;
+import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
@@ -161,6 +162,28 @@ abstract class RunStoreContract extends StoreContract {
     }
 
     @Test
+    void a_run_keeps_its_policy_through_a_hand_back_a_retry_and_the_death_of_its_node() {
+        Run.Policy policy = new Run.Policy(Retry.none().jitter(0.5), Duration.ofSeconds(7));
+        RunId id = RunId.generate();
+        storage().newRuns().enqueue(List.of(RunSpec.mail().run(id).withPolicy(policy)));
+        UUID first = node();
+        Attempt claimed = claimOne(first);
+        storage().runs().handBack(first, List.of(claimed));
+        Attempt again = claimOne(first);
+        apply(first, again, new Transition.Retry(Duration.ZERO, "no route", false));
+        Attempt third = claimOne(first);
+        declareDead(first);
+        rescue();
+        Attempt fourth = claimOne(node());
+
+        assertThat(List.of(claimed, again, third, fourth))
+                .extracting(Attempt::policy)
+                .containsOnly(policy);
+        assertThat(fourth.number()).isEqualTo(4);
+        assertThat(get(id).details().policy()).isEqualTo(policy);
+    }
+
+    @Test
     void does_not_claim_runs_of_unknown_handlers() {
         RunId known = enqueue(RunSpec.mail());
         enqueue(RunSpec.mail().withHandler("x"));
@@ -237,7 +260,7 @@ abstract class RunStoreContract extends StoreContract {
             }
         });
 
-        assertThat(storage().lanes().list(PROJECT).get(0).waiting()).isPositive();
+        assertThat(storage().lanes().list(PROJECT).get(0).counts().waiting()).isPositive();
     }
 
     @Test

@@ -51,10 +51,11 @@ class AccessLogTest {
                     .map(ILoggingEvent::getFormattedMessage)
                     .toList();
             assertThat(logged)
-                    .anyMatch(line -> line.startsWith("POST /v1/runs 201 ")
+                    .anyMatch(line -> line.startsWith("request answered method=POST path=/v1/runs status=201 ")
                             && line.contains(" project=default actor=key " + id + " from=127.0.0.1"))
-                    .anyMatch(line -> line.startsWith("GET /v1/schedules/{name} 404 "))
-                    .anyMatch(line -> line.startsWith("GET /v1/runs 401 "))
+                    .anyMatch(line ->
+                            line.startsWith("request answered method=GET path=/v1/schedules/{name} status=404 "))
+                    .anyMatch(line -> line.startsWith("request answered method=GET path=/v1/runs status=401 "))
                     .noneMatch(line -> line.contains(SECRET) || line.contains(SERVER.key()));
         } finally {
             all.detachAppender(lines);

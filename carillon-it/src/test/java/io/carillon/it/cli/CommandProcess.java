@@ -21,12 +21,14 @@ final class CommandProcess implements AutoCloseable {
 
     private final Process process;
     private final Path errorFile;
+    private final Path home;
     private final StringBuilder output = new StringBuilder();
     private boolean ended;
 
-    private CommandProcess(Process process, Path errorFile) {
+    private CommandProcess(Process process, Path errorFile, Path home) {
         this.process = process;
         this.errorFile = errorFile;
+        this.home = home;
         Thread reader = new Thread(this::read, "command-output");
         reader.setDaemon(true);
         reader.start();
@@ -76,10 +78,15 @@ final class CommandProcess implements AutoCloseable {
         // TERM and LC_ALL would allow drawing; the command must see that a pipe is not a terminal.
         builder.environment().putAll(Map.of("TERM", "xterm", "LC_ALL", "C.UTF-8"));
         // Keys of the first start must not get into the directory of the user who runs the tests.
-        builder.environment()
-                .put("CARILLON_HOME", Files.createTempDirectory("carillon-home").toString());
+        Path home = Files.createTempDirectory("carillon-home");
+        builder.environment().put("CARILLON_HOME", home.toString());
         builder.environment().putAll(environment);
-        return new CommandProcess(builder.start(), messages);
+        return new CommandProcess(builder.start(), messages, home);
+    }
+
+    /** Returns the directory with the data of the user of this process, such as the profiles. */
+    Path home() {
+        return home;
     }
 
     /** Runs the command until it ends. */

@@ -51,7 +51,10 @@ class DevCommandTest {
             dev.await(STAMP + "demo.fails" + RUN + "dead after 3 attempts: " + ERROR);
             assertThat(dev.out())
                     .contains("NOT FOR PRODUCTION", "  database   embedded PostgreSQL ", "  data       " + data())
-                    .contains("  schema     created at version ", "demo.hello   Every 5 seconds   next in ", "Ctrl-C");
+                    .contains("  schema     created at version ", "demo.hello   Every 5 seconds   next in ", "Ctrl-C")
+                    .contains("/ui  (log in with the key in ")
+                    .as("a login link is printed to a terminal only")
+                    .doesNotContain("#/login/");
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data())))
                     .isEqualTo("rwx------");
             List<ProcessHandle> processes = dev.processTree();
@@ -66,13 +69,18 @@ class DevCommandTest {
                     .atMost(Duration.ofSeconds(10))
                     .until(() -> processes.stream().noneMatch(ProcessHandle::isAlive));
             assertThat(dev.out()).doesNotContain("\u001b");
+            assertThat(dev.out() + dev.err()).as("a dead run has one line").doesNotContain("run dead run=");
             assertThat(dev.err()).contains("Stopping: ", "Stopped. ", "The data is kept in " + data());
-            assertThat(data().resolve("carillon.log")).content().contains("INFO ", "node stopped");
+            assertThat(data().resolve("carillon.log"))
+                    .content()
+                    .as("the echo receiver listens before the first webhook is sent")
+                    .containsSubsequence("server started", "node started", "node stopped");
             interrupted =
                     dev.await("demo.report (run_\\w+) handed back, runs again").group(1);
         }
         try (CommandProcess again = start()) {
             again.await("  schema     up to date at version ");
+            again.await("  profile    dev, selected for all commands$");
             again.await("demo.hello" + RUN + "succeeded");
             again.await("demo.report " + interrupted + " progress 20 %");
             the_examples_of_the_banner_work(again);
@@ -83,21 +91,23 @@ class DevCommandTest {
 
     private static void the_examples_of_the_banner_work(CommandProcess dev) throws Exception {
         String curl = dev.await("^  try +(curl .*)$").group(1);
-        String command = dev.await("^ +\\./carillon (schedule create .*)$").group(1);
+        String command = dev.await("^ +carillon (schedule create .*)$").group(1);
+        String hook = dev.await("^ +carillon (schedule create my.hook .*)$").group(1);
 
-        String hook = dev.await("^ +\\./carillon (schedule create my.hook .*)$").group(1);
-
-        assertThat(shell(CommandProcess.shellCommand() + " " + command))
+        assertThat(command + hook).as("the profile has the address and the key").doesNotContain("--url", "--key-file");
+        assertThat(shell(dev, CommandProcess.shellCommand() + " " + command))
                 .startsWith("Created my.hello: Every 10 seconds");
-        assertThat(shell(CommandProcess.shellCommand() + " " + hook)).startsWith("Created my.hook: Every 10 seconds");
+        assertThat(shell(dev, CommandProcess.shellCommand() + " " + hook))
+                .startsWith("Created my.hook: Every 10 seconds");
         dev.await("webhook" + RUN + "succeeded");
         if (Files.isExecutable(Path.of("/usr/bin/curl")))
-            assertThat(shell(curl)).contains("my.hello", "demo.fails");
+            assertThat(shell(dev, curl)).contains("my.hello", "demo.fails");
     }
 
-    private static String shell(String line) throws Exception {
-        Process process =
-                new ProcessBuilder("sh", "-c", line).redirectErrorStream(true).start();
+    private static String shell(CommandProcess dev, String line) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder("sh", "-c", line).redirectErrorStream(true);
+        builder.environment().put("CARILLON_HOME", dev.home().toString());
+        Process process = builder.start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         process.waitFor();
         return output;
@@ -118,8 +128,7 @@ class DevCommandTest {
         CommandProcess refused = CommandProcess.runToEnd("dev", "--data", data().toString());
         assertThat(refused.exitCode()).isEqualTo(1);
         assertThat(refused.err())
-                .contains(
-                        "created by a pre-release of Carillon", "Run ./carillon dev --reset --data '" + data() + "' to")
+                .contains("created by a pre-release of Carillon", "Run carillon dev --reset --data '" + data() + "' to")
                 .doesNotContain("DROP SCHEMA", "\tat ");
         Files.writeString(data().resolve("notes.txt"), "mine");
 

@@ -99,7 +99,7 @@ class QuickstartTest {
         String parent = Files.readString(ROOT.resolve("pom.xml"));
         String dependencies = blocks("## In your application", "xml").get(0);
 
-        for (String artifact : List.of("carillon-core", "HikariCP")) {
+        for (String artifact : List.of("carillon-core", "HikariCP", "jackson-databind", "slf4j-simple")) {
             var version = Pattern.compile("<artifactId>" + artifact + "</artifactId>\\s*<version>([^<]+)</version>")
                     .matcher(dependencies);
             assertThat(version.find()).as(artifact).isTrue();

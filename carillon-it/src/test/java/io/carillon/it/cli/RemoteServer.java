@@ -8,6 +8,7 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.hooks.ServerWebhooks;
+import io.carillon.server.login.OidcSettings;
 import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
@@ -18,8 +19,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -28,7 +31,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** A server with a node on a real database, for one test class. Commands run in this JVM. */
 final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
-    private static final Instant NOW = Instant.parse("2026-06-01T12:00:00Z");
+    /** The issuer of users. */
+    static final String ISSUER = "https://id.example";
 
     private TestDatabase database;
     private Carillon carillon;
@@ -64,6 +68,8 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
                 .start();
         server = CarillonServer.on(carillon, database.pool(8))
                 .webhooks(webhooks)
+                // No command calls the provider; the server only has to know its name.
+                .provider(new OidcSettings(ISSUER, "client", Optional.empty(), Optional.empty()))
                 .listen("127.0.0.1", 0)
                 .start();
         key = server.bootstrapKey().orElseThrow();
@@ -99,15 +105,25 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
     }
 
     CommandResult runWith(Map<String, String> environment, String... words) {
+        return runWith(environment, InstantSource.system(), words);
+    }
+
+    /** Runs the command on a machine whose clock shows this instant. */
+    CommandResult runAt(Instant now, String... words) {
+        return runWith(Map.of("CARILLON_URL", url(), "CARILLON_KEY", key), InstantSource.fixed(now), words);
+    }
+
+    private CommandResult runWith(Map<String, String> environment, InstantSource clock, String... words) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int exit = Main.run(shell(environment, out, err), words);
+        Shell shell = shell(environment, out, err);
+        int exit = Main.run(new Shell(shell.out(), shell.err(), shell.environment(), clock), words);
         return new CommandResult(exit, out.toString(), err.toString());
     }
 
     Shell shell(Map<String, String> environment, StringWriter out, StringWriter err) {
         Map<String, String> all = new HashMap<>(environment);
         all.putIfAbsent("CARILLON_HOME", home.toString());
-        return new Shell(new PrintWriter(out, true), new PrintWriter(err, true), all, () -> NOW);
+        return new Shell(new PrintWriter(out, true), new PrintWriter(err, true), all, InstantSource.system());
     }
 }

@@ -6,9 +6,11 @@ import static org.awaitility.Awaitility.await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** {@code carillon run} and {@code carillon bulk} against a running server. */
 class RunCommandsTest {
@@ -52,13 +54,182 @@ class RunCommandsTest {
     void a_dead_run_sets_the_exit_code_and_is_explained_and_redriven() {
         String run = enqueue("broken");
 
-        assertThat(SERVER.run("run", "wait", run, "--for", "30s").exitCode()).isEqualTo(10);
+        RemoteServer.CommandResult waited = SERVER.run("run", "wait", run, "--for", "30s");
+        assertThat(waited.exitCode()).isEqualTo(10);
+        assertThat(waited.out()).isEqualTo(run + " dead: java.lang.IllegalStateException: broken on purpose\n");
 
-        assertThat(SERVER.run("run", "attempts", run).out()).contains("OUTCOME", "broken on purpose");
-        assertThat(SERVER.run("run", "explain", run).out()).isNotBlank();
+        assertThat(SERVER.run("run", "attempts", run).out())
+                .contains("OUTCOME", "broken on purpose")
+                .containsPattern("\n1 +failed +")
+                .containsPattern("\n2 +dead +\\S.*IllegalStateException: broken on purpose\n")
+                .doesNotContain("\\n", "\\t", "?");
+        assertThat(SERVER.run("run", "attempts", run, "-o", "json").json()).hasSize(1);
+        assertThat(SERVER.run("run", "explain", run).out())
+                .containsOnlyOnce("broken on purpose")
+                .endsWith("\n'carillon run get %1$s' shows its error\n'carillon run redrive %1$s' runs it again\n"
+                        .formatted(run));
         RemoteServer.CommandResult again = SERVER.run("run", "redrive", run);
         assertThat(again.out()).startsWith("Redriven as run_");
         assertThat(SERVER.run("run", "redrive", run).exitCode()).isEqualTo(5);
+    }
+
+    @Test
+    void a_run_has_retries_of_its_own_and_shows_its_last_error_while_it_waits() {
+        String[] retries = {"--attempts", "5", "--retry-first", "2h", "--retry-cap", "3h", "--retry-jitter", "0"};
+        String run =
+                enqueue(with(retries, "broken", "--queue", "late", "--retry-factor", "3", "--attempt-timeout", "30s"));
+
+        await().until(() -> shown(run).has("lastError"));
+
+        assertThat(shown(run).path("retry").toString())
+                .isEqualTo("{\"attempts\":5,\"first\":\"PT2H\",\"factor\":3.0,\"cap\":\"PT3H\",\"jitter\":0.0}");
+        assertThat(shown(run).path("timeout").asString()).isEqualTo("PT30S");
+        assertThat(SERVER.run("run", "get", run).out()).contains("failures", "readyAt", "broken on purpose");
+        assertThat(SERVER.run("run", "list", "--queue", "late").out())
+                .startsWith("ID")
+                .containsPattern("STATE +TARGET +QUEUE +ATTEMPT +WHEN +REASON\n")
+                .containsPattern("waiting +broken +late +1 +retry in [12] h +IllegalStateException: broken on purpose");
+        assertThat(SERVER.run("run", "explain", run).out())
+                .contains("it is ready at", "1 attempt failed, the last one with: ", "broken on purpose");
+        assertThat(SERVER.run("run", "enqueue", "fine", "--attempts", "0").err())
+                .contains("/retry/attempts");
+        assertThat(SERVER.run("run", "enqueue", "fine", "--attempt-timeout", "soon")
+                        .err())
+                .contains("/timeout");
+    }
+
+    private static JsonNode shown(String run) {
+        return SERVER.run("run", "get", run, "-o", "json").json();
+    }
+
+    private static String[] with(String[] more, String... words) {
+        return Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new);
+    }
+
+    @Test
+    void an_error_is_shown_with_its_message_its_own_frames_and_the_next_step() {
+        String run = enqueue("broken");
+        SERVER.run("run", "wait", run, "--for", "30s");
+
+        String shown = SERVER.run("run", "get", run).out();
+
+        assertThat(shown)
+                .containsPattern("reason +java.lang.IllegalStateException: broken on purpose\n")
+                .containsPattern(
+                        "next step +'carillon run redrive %s' runs it again\n +'carillon run attempts %s' lists"
+                                .formatted(run, run));
+        assertThat(shown.lines().map(String::strip))
+                .anyMatch(line -> line.startsWith("at io.carillon.it.cli.RemoteServer."))
+                .anyMatch(line -> line.matches("\\.\\.\\. \\d+ more frames \\(--wide shows them\\)"))
+                .noneMatch(line -> line.contains("io.carillon.internal") || line.contains("io.carillon.Carillon"));
+        assertThat(shown).containsPattern("endedAt +20\\S+Z  \\((now|\\d+ s ago)\\)");
+        assertThat(SERVER.run("run", "get", run, "--wide").out()).contains("at io.carillon.internal");
+        assertThat(SERVER.run("run", "get", run, "-o", "json")
+                        .json()
+                        .path("reason")
+                        .stringValue())
+                .contains("\n\tat io.carillon.internal");
+    }
+
+    @Test
+    void the_payload_of_a_dead_run_is_shown_without_secrets_and_corrected_by_a_redrive() {
+        String run = enqueue("broken", "--payload", "{\"password\":\"p-1\",\"n\":1}");
+        SERVER.run("run", "wait", run, "--for", "30s");
+
+        assertThat(SERVER.run("run", "get", run).out())
+                .containsPattern("payload +\\{\"password\":\"\\[redacted]\",\"n\":1}");
+        RemoteServer.CommandResult again =
+                SERVER.run("run", "redrive", run, "--payload", "{\"password\":\"[redacted]\",\"n\":2}", "-o", "name");
+
+        assertThat(again.exitCode()).as(again.err()).isZero();
+        String fresh = again.out().strip();
+        SERVER.run("run", "wait", fresh, "--for", "30s");
+        assertThat(SERVER.run("run", "get", fresh, "-o", "json")
+                        .json()
+                        .at("/payload/n")
+                        .intValue())
+                .isEqualTo(2);
+        assertThat(SERVER.run("run", "redrive", fresh, "--payload", "{").exitCode())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void a_waiting_run_is_explained_once() {
+        String run = enqueue("fine", "--at", LATER);
+
+        String explained = SERVER.run("run", "explain", run).out();
+
+        assertThat(explained).startsWith("It waits: it is ready at 2099-").containsOnlyOnce("2099-");
+    }
+
+    @Test
+    void a_list_shows_the_runs_that_ended_last_first_and_planned_ticks_apart() {
+        String older = enqueue("fine", "--queue", "ordered");
+        SERVER.run("run", "wait", older, "--for", "30s");
+        String later = enqueue("fine", "--queue", "ordered", "--after", "1s");
+        String last = enqueue("fine", "--queue", "ordered");
+        SERVER.run("run", "wait", last, "--for", "30s");
+        SERVER.run("run", "wait", later, "--for", "30s");
+        SERVER.run("schedule", "create", "often", "--every", "5s", "--handler", "fine", "--queue", "ordered");
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> SERVER.run("run", "list", "--queue", "ordered", "--state", "waiting", "-o", "json")
+                                .json()
+                                .size()
+                        > 10);
+
+        String list =
+                SERVER.run("run", "list", "--queue", "ordered", "--limit", "3").out();
+        SERVER.run("schedule", "delete", "often");
+
+        assertThat(list)
+                .containsSubsequence(later, last)
+                .containsPattern("succeeded +fine +ordered +1 +ended \\d+ s ago");
+        assertThat(SERVER.run("run", "list", "--handler", "fine", "--state", "succeeded", "--queue", "fine")
+                        .out())
+                .doesNotContain("QUEUE", "REASON");
+        assertThat(list.substring(list.indexOf("\nPLANNED TICKS\n")))
+                .contains("in ", "and more; --state waiting lists them")
+                .doesNotContain(later);
+        assertThat(list.substring(list.indexOf("\nPLANNED TICKS\n")).lines()).hasSize(9);
+    }
+
+    @Test
+    void a_run_that_ended_last_is_first_even_if_many_were_created_after_it() {
+        String oldest = enqueue("fine", "--queue", "mixed", "--after", "2s");
+        for (int i = 0; i < 3; i++) enqueue("fine", "--queue", "mixed");
+        SERVER.run("run", "wait", oldest, "--for", "30s");
+
+        RemoteServer.CommandResult two = SERVER.run("run", "list", "--queue", "mixed", "--limit", "2");
+
+        assertThat(two.out().lines()).hasSize(3).element(1).asString().startsWith(oldest);
+        assertThat(two.err()).isEqualTo("More than 2 items exist; use --limit to print more.\n");
+    }
+
+    @Test
+    void a_list_of_one_state_shows_the_latest_end_and_the_earliest_start_first() {
+        String longest = enqueue("broken", "--queue", "sorted", "--after", "2s");
+        String shortest = enqueue("broken", "--queue", "sorted");
+        SERVER.run("run", "wait", shortest, "--for", "30s");
+        SERVER.run("run", "wait", longest, "--for", "30s");
+        String sooner = enqueue("fine", "--queue", "sorted", "--at", "2098-01-01T00:00:00Z");
+        String later = enqueue("fine", "--queue", "sorted", "--at", LATER);
+
+        assertThat(SERVER.run("run", "list", "--queue", "sorted", "--state", "dead")
+                        .out())
+                .containsSubsequence(longest, shortest);
+        assertThat(SERVER.run("run", "list", "--queue", "sorted", "--state", "waiting")
+                        .out())
+                .containsSubsequence(sooner, later);
+    }
+
+    @Test
+    void a_list_says_why_a_waiting_run_is_parked() {
+        enqueue("not.deployed");
+
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(SERVER.run("run", "list", "--handler", "not.deployed")
+                                .out())
+                        .containsPattern("waiting +not.deployed +\\d +due .* no live node has its handler\n"));
     }
 
     @Test
@@ -78,6 +249,8 @@ class RunCommandsTest {
                         .path("state")
                         .stringValue())
                 .isEqualTo("cancelled");
+        assertThat(SERVER.run("run", "reschedule", run, "--at", LATER).err())
+                .contains("The run is cancelled. Only a waiting run can be rescheduled.");
     }
 
     @Test
@@ -88,6 +261,9 @@ class RunCommandsTest {
 
         assertThat(two.json()).hasSize(2);
         assertThat(two.err()).contains("More than 2 items exist");
+        assertThat(SERVER.run("run", "list", "--queue", "many", "--limit", "1", "-o", "name")
+                        .err())
+                .isEmpty();
         assertThat(SERVER.run("run", "list", "--queue", "many", "--limit", "300", "-o", "json")
                         .json())
                 .hasSize(3);
@@ -95,7 +271,10 @@ class RunCommandsTest {
 
     @Test
     void missing_runs_and_invalid_options_are_rejected() {
-        assertThat(SERVER.run("run", "get", "run_unknown").exitCode()).isEqualTo(3);
+        RemoteServer.CommandResult unknown = SERVER.run("run", "get", "run_unknown");
+        assertThat(unknown.exitCode()).isEqualTo(3);
+        assertThat(unknown.err())
+                .contains("The run 'run_unknown' does not exist. 'carillon run list' shows those that exist.");
         assertThat(SERVER.run("run", "explain", "run_unknown").exitCode()).isEqualTo(3);
         assertThat(SERVER.run("run", "enqueue").exitCode()).isEqualTo(2);
         assertThat(SERVER.run("run", "enqueue", "fine", "--at", "tomorrow").err())
@@ -177,6 +356,9 @@ class RunCommandsTest {
     void bulk_redrives_and_deletes_dead_runs() {
         String first = enqueue("broken", "--queue", "failing");
         assertThat(SERVER.run("run", "wait", first, "--for", "30s").exitCode()).isEqualTo(10);
+        assertThat(SERVER.run("bulk", "redrive", "--state", "dead", "--queue", "failing")
+                        .err())
+                .contains("1 run matches and would be redriven.");
 
         RemoteServer.CommandResult redriven =
                 SERVER.run("bulk", "redrive", "--state", "dead", "--queue", "failing", "--yes", "-o", "json");

@@ -47,7 +47,9 @@ class ScheduleCommandsTest {
                 "{\"n\":1.50}");
 
         assertThat(made.exitCode()).as(made.err()).isZero();
-        assertThat(made.out()).startsWith("Created life: At 02:00 every day").contains("next run: 20");
+        assertThat(made.out())
+                .startsWith("Created life: At 02:00 every day")
+                .containsPattern("next run: in \\d+ (h|min) \\(20\\S+Z\\)\\.\n");
         assertThat(schedule("get", "life", "-o", "json").out()).contains("\"n\" : 1.50");
         assertThat(schedule("pause", "life", "--reason", "holiday").out()).isEqualTo("Paused life.\n");
         assertThat(schedule("get", "life").out()).contains("holiday");
@@ -105,7 +107,8 @@ class ScheduleCommandsTest {
         RemoteServer.CommandResult second = schedule("create", "taken", "--every", "2h", "--handler", "fine");
 
         assertThat(second.exitCode()).isEqualTo(5);
-        assertThat(second.err()).contains("Schedule taken already exists", "'carillon schedule apply' changes it");
+        assertThat(second.err())
+                .contains("Schedule taken already exists", "'carillon schedule update taken' changes parts of it");
         assertThat(schedule("get", "taken", "-o", "json")
                         .json()
                         .at("/when/every/amount")
@@ -132,7 +135,7 @@ class ScheduleCommandsTest {
         assertThat(schedule("create", "x", "--handler", "fine").err())
                 .contains("--cron, --every, --once or --adaptive");
         assertThat(schedule("create", "x", "--every", "1h").err())
-                .contains("--handler, --endpoint, --webhook and --target");
+                .contains("--handler, --endpoint, --webhook, --event and --target");
         assertThat(schedule("create", "x", "--every", "soon", "--handler", "fine")
                         .err())
                 .contains("'soon'", "10s");
@@ -196,7 +199,8 @@ class ScheduleCommandsTest {
                 .isEqualTo("3 runs were created.\n");
         assertThat(schedule("ledger", "past", range[0], range[1], range[2], range[3])
                         .out())
-                .contains("FROM", "2026-05-01T01:00:00Z");
+                .contains("FROM", "2026-05-01T01:00:00Z")
+                .doesNotContain("COUNT", "TO ");
         JsonNode ran = Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
                 .until(
@@ -207,7 +211,8 @@ class ScheduleCommandsTest {
         assertThat(Instant.parse(ran.path("createdAt").stringValue()))
                 .isBeforeOrEqualTo(Instant.parse(ran.path("updatedAt").stringValue()));
         assertThat(schedule("get", "past").out())
-                .containsPattern("lastRun +.*run_.*succeeded")
+                .containsPattern("lastRun.run +run_")
+                .containsPattern("lastRun.state +succeeded")
                 .containsPattern("createdAt +" + ran.path("createdAt").stringValue())
                 .containsPattern("updatedAt +" + ran.path("updatedAt").stringValue());
         assertThat(schedule("list").out()).containsPattern("past .* succeeded ");
@@ -218,10 +223,141 @@ class ScheduleCommandsTest {
                                 List.of(one.at("/lastRun/state"), one.path("createdAt"), one.path("updatedAt")))
                         .containsExactly(ran.at("/lastRun/state"), ran.path("createdAt"), ran.path("updatedAt")));
         assertThat(schedule("timeline", range[0], range[1], range[2], range[3]).out())
-                .contains("SCHEDULE", "2026-05-01T01:00:00Z", "past");
-        assertThat(schedule("timeline").out()).contains("past", "upcoming");
+                .contains("# succeeded")
+                .containsPattern("\npast +#");
+        assertThat(schedule("timeline", range[0], range[1], range[2], range[3], "-o", "yaml")
+                        .out())
+                .contains("2026-05-01T01:00:00Z", "schedule: past");
+        assertThat(schedule("timeline").out())
+                .containsPattern("\npast .*\\|.*\\.")
+                .contains(". to come");
+        assertThat(schedule("timeline", "--around", "10m").out()).containsPattern("\\d\\d:\\d\\d +\\d\\d:\\d\\d");
+        assertThat(schedule("timeline", "--around", "10m", "--to", "2026-05-01T00:00:00Z")
+                        .exitCode())
+                .isEqualTo(2);
+        assertThat(schedule("timeline", range[2], range[1], range[0], range[3]).err())
+                .contains("--to must be after --from");
         assertThat(schedule("timeline", "--from", "2026-05-01T00:00:00Z").err()).contains("31 days");
         assertThat(schedule("history", "unknown").exitCode()).isEqualTo(3);
+    }
+
+    @Test
+    void a_handler_that_no_live_node_has_is_a_warning() {
+        String warning = "Warning: no live node has a handler named 'fnie', so its runs wait until one starts.\n";
+
+        RemoteServer.CommandResult made = schedule("create", "typo", "--every", "1h", "--handler", "fnie");
+
+        assertThat(made.exitCode()).isZero();
+        assertThat(made.err()).isEqualTo(warning);
+        assertThat(schedule("update", "typo", "--handler", "fine").err()).isEmpty();
+        assertThat(schedule("delete", "typo").exitCode()).isZero();
+        RemoteServer.CommandResult run = SERVER.run("run", "enqueue", "fnie", "-o", "name");
+        assertThat(run.err()).isEqualTo(warning);
+        assertThat(SERVER.run("run", "cancel", run.out().strip()).exitCode()).isZero();
+        assertThat(SERVER.run("run", "enqueue", "fine").err()).isEmpty();
+    }
+
+    @Test
+    void apply_takes_the_yaml_that_get_and_list_print() throws Exception {
+        schedule(
+                "create",
+                "yaml.a",
+                "--cron",
+                "*/5 * * * *",
+                "-z",
+                "Europe/Paris",
+                "--handler",
+                "fine",
+                "--payload",
+                "{\"n\":1.50,\"text\":\"a: b # c\",\"list\":[1,{\"x\":[]},null,\"yes\"],\"empty\":{}}");
+        String printed = schedule("get", "yaml.a", "-o", "yaml").out();
+        JsonNode before = schedule("get", "yaml.a", "-o", "json").json();
+        Path file = Files.writeString(folder.resolve("a.yaml"), printed);
+
+        assertThat(schedule("apply", "-f", file.toString()).out()).isEqualTo("yaml.a unchanged\n");
+        schedule("delete", "yaml.a");
+        assertThat(schedule("apply", "-f", file.toString()).out()).isEqualTo("yaml.a created\n");
+        assertThat(schedule("get", "yaml.a", "-o", "json").json().path("payload"))
+                .isEqualTo(before.path("payload"));
+
+        Path edited = Files.writeString(folder.resolve("b.yaml"), """
+                # two schedules
+                - name: yaml.a   # changed
+                  when: {"cron": "0 2 * * *"}
+                  target:
+                    handler: 'fine'
+                -
+                  name: yaml.b
+                  when:
+                    cron: 0 3 * * *
+                    except:
+                    - 2026-12-25
+                  target: {handler: fine}   # in brackets
+                - {name: 'yaml.c', when: {cron: "0 4 * * *", zone: Europe/Paris, except: [2026-12-25, "2026-12-26"]},\
+                 target: {handler: fine}, payload: {n: 1.50, url: http://a.example/b, ok: true}}
+                """);
+        assertThat(schedule("apply", "-f", edited.toString()).out())
+                .isEqualTo("yaml.a changed\nyaml.b created\nyaml.c created\n");
+        assertThat(schedule("get", "yaml.c", "-o", "yaml").out())
+                .contains("\"n\": 1.50\n", "http://a.example/b", "ok: true\n")
+                .contains("2026-12-25", "2026-12-26", "Europe/Paris");
+        Path wrong = Files.writeString(folder.resolve("c.yaml"), "name: c\nwhen:\n  cron: * * * * *\n");
+        RemoteServer.CommandResult refused = schedule("apply", "-f", wrong.toString());
+        assertThat(refused.exitCode()).isEqualTo(2);
+        assertThat(refused.err()).contains("c.yaml, line 3: Put text that begins with '*' in quotes.");
+        for (Map.Entry<String, String> mistake : Map.of(
+                        "when: {cron: \"0 2 * * *\"", "A comma or '}' was expected",
+                        "when: {cron: * * * * *}", "Put text that begins with '*' in quotes",
+                        "when: {cron}", "A colon and a value must follow 'cron'",
+                        "when: {a: 1, a: 2}", "The field 'a' is given twice",
+                        "when: {a: 'b}", "The quotes do not fit together",
+                        "when: {a: 1} b", "Nothing but a comment may follow")
+                .entrySet()) {
+            Files.writeString(wrong, "name: c\n" + mistake.getKey() + "\n");
+            assertThat(schedule("apply", "-f", wrong.toString()).err())
+                    .contains("c.yaml, line 2: " + mistake.getValue());
+        }
+        for (String name : List.of("yaml.a", "yaml.b", "yaml.c")) schedule("delete", name);
+    }
+
+    @Test
+    void a_list_says_in_one_word_how_each_schedule_is() {
+        schedule("create", "state.active", "--every", "1h", "--handler", "fine");
+        schedule("create", "state.paused", "--every", "1h", "--handler", "fine");
+        schedule("pause", "state.paused", "--reason", "move to\nEurope");
+        schedule("create", "state.finished", "--once", "2999-01-01T00:00:00Z", "--handler", "fine");
+        SERVER.database().execute("UPDATE carillon.schedule SET ends_at = '2026-01-02' WHERE name = 'state.finished'");
+        schedule("create", "state.failing", "--cron", "0 0 1 1 *", "--handler", "broken");
+        schedule("backfill", "state.failing", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-01T00:00:00Z");
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> schedule("get", "state.failing", "-o", "json")
+                        .json()
+                        .at("/lastRun/state")
+                        .stringValue("")
+                        .equals("dead"));
+
+        String list = schedule("list").out();
+
+        assertThat(list)
+                .startsWith("NAME ")
+                .containsPattern("NAME +STATE +NEXT RUN +LAST RUN +TARGET +DESCRIPTION")
+                .containsPattern("state.active +active +in \\d+ (s|min)")
+                .containsPattern("state.paused +paused: move to +-")
+                .containsPattern("state.finished +finished +-")
+                .containsPattern("state.failing +failing .*dead");
+        assertThat(schedule("list", "--absolute").out()).containsPattern("state.active +active +20\\d\\d-");
+    }
+
+    @Test
+    void the_queue_list_shows_the_state_of_the_queue_apart_from_its_breaker() {
+        SERVER.run("queue", "limit", "calm", "--running", "3");
+        SERVER.run("queue", "pause", "stopped", "--reason", "move");
+
+        assertThat(SERVER.run("queue", "list").out())
+                .containsPattern("NAME +STATE .*BREAKER")
+                .containsPattern("calm +active ")
+                .containsPattern("stopped +paused: move ");
     }
 
     @Test
@@ -230,7 +366,8 @@ class ScheduleCommandsTest {
                 "preview", "--cron", "30 2 * * *", "-z", "Europe/Paris", "--after", "2026-03-27T12:00:00Z", "-n", "3");
 
         assertThat(shown.err()).startsWith("At 02:30 every day");
-        assertThat(shown.out()).contains("2026-03-29T01:00:00Z", "moved");
+        assertThat(shown.out()).contains("2026-03-29T01:00:00Z", "moved").doesNotContain("none");
+        assertThat(schedule("preview", "--cron", "30 5 * * *").out()).doesNotContain("MARK");
     }
 
     @Test
@@ -263,8 +400,17 @@ class ScheduleCommandsTest {
                 .isEqualTo("Paused mail.\n");
         assertThat(SERVER.run("queue", "weight", "mail", "4").out()).isEqualTo("Set the weight of mail to 4.\n");
         assertThat(SERVER.run("queue", "weight", "mail", "0").err()).contains("/weight", "between 1 and 100");
-        assertThat(SERVER.run("queue", "get", "mail", "-o", "yaml").out()).contains("weight: 4\n");
+        assertThat(SERVER.run("queue", "get", "mail", "-o", "yaml").out())
+                .contains("weight: 4\n")
+                .doesNotContain("breaker");
+        assertThat(SERVER.run("queue", "breaker", "mail", "on").out()).isEqualTo("Turned the breaker of mail on.\n");
+        assertThat(SERVER.run("queue", "get", "mail", "-o", "yaml").out()).contains("state: closed\n");
+        assertThat(SERVER.run("queue", "breaker", "mail", "open").err()).contains("on or off (was open)");
         assertThat(SERVER.run("queue", "list").out()).contains("WAITING", "WEIGHT", "mail", "full");
+        assertThat(SERVER.run("queue", "get", "mail").out())
+                .containsPattern("state +paused\n")
+                .contains("full")
+                .doesNotContain("more ");
         assertThat(SERVER.run("queue", "stats").out()).contains("WAITING  RUNNING  DEAD  QUARANTINED");
         assertThat(SERVER.run("queue", "get", "mail", "-o", "json")
                         .json()

@@ -52,6 +52,18 @@ class ScheduleFlagsTest {
                 "nights",
                 "--priority",
                 "low",
+                "--attempts",
+                "4",
+                "--retry-first",
+                "2s",
+                "--retry-factor",
+                "1.5",
+                "--retry-cap",
+                "1m",
+                "--retry-jitter",
+                "0.1",
+                "--attempt-timeout",
+                "30s",
                 "--missed",
                 "run-all",
                 "--missed-cap",
@@ -78,6 +90,12 @@ class ScheduleFlagsTest {
                         "/when/except/1",
                         "/queue",
                         "/priority",
+                        "/retry/attempts",
+                        "/retry/first",
+                        "/retry/factor",
+                        "/retry/cap",
+                        "/retry/jitter",
+                        "/timeout",
                         "/missed",
                         "/missedCap",
                         "/missedSpread",
@@ -93,6 +111,12 @@ class ScheduleFlagsTest {
                         "2098-12-25",
                         "nights",
                         "low",
+                        "4",
+                        "PT2S",
+                        "1.5",
+                        "PT1M",
+                        "0.1",
+                        "PT30S",
                         "run-all",
                         "7",
                         "PT1M",
@@ -155,6 +179,32 @@ class ScheduleFlagsTest {
         assertThat(schedule("update", "mended", "--clear", "jiter").err()).contains("Did you mean 'jitter'?");
         assertThat(schedule("update", "unknown", "--overlap", "skip").exitCode())
                 .isEqualTo(3);
+    }
+
+    @Test
+    void update_changes_parts_of_the_retries_and_clears_them() {
+        schedule(
+                "create",
+                "retried",
+                "--every",
+                "3h",
+                "--handler",
+                "fine",
+                "--attempts",
+                "4",
+                "--attempt-timeout",
+                "30s");
+
+        assertThat(schedule("update", "retried", "--retry-first", "2s").exitCode())
+                .isZero();
+        assertThat(texts(shown("retried"), "/retry/attempts", "/retry/first", "/timeout"))
+                .containsExactly("4", "PT2S", "PT30S");
+        assertThat(schedule("update", "retried", "--retry-cap", "1s").err()).contains("/retry/cap", "first must not");
+        assertThat(schedule("update", "retried", "--clear", "retry,attempt-timeout")
+                        .exitCode())
+                .isZero();
+        assertThat(shown("retried").has("retry")).isFalse();
+        assertThat(shown("retried").has("timeout")).isFalse();
     }
 
     @Test

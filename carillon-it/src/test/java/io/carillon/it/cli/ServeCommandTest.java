@@ -64,7 +64,7 @@ class ServeCommandTest {
             try (CommandProcess api = CommandProcess.start(
                     "serve", "--role", "api", "--database-url", url, "--listen", "0", "--log", "json")) {
                 String key = api.awaitBootstrapKey();
-                Matcher port = Pattern.compile("server started address=\\S+ port=(\\d+)")
+                Matcher port = Pattern.compile("\"message\":\"server started\",.*\"port\":(\\d+)")
                         .matcher(api.err());
                 assertThat(port.find()).as(api.err()).isTrue();
                 assertThat(api.err().lines()).isNotEmpty().allMatch(line -> line.startsWith("{\"at\":"));
@@ -89,6 +89,50 @@ class ServeCommandTest {
                 }
                 assertThat(api.terminate()).isZero();
             }
+        }
+    }
+
+    @Tag("slow")
+    @Test
+    void users_log_in_with_the_configured_provider_and_a_read_only_server_changes_nothing() throws Exception {
+        try (TestDatabase database = TestDatabase.migrated();
+                CommandProcess api = CommandProcess.start(
+                        "serve",
+                        "--role",
+                        "api",
+                        "--database-url",
+                        url(database),
+                        "--listen",
+                        "0",
+                        "--read-only",
+                        "--public-url",
+                        "https://carillon.example",
+                        "--oidc-issuer",
+                        // Nothing listens there.
+                        "http://127.0.0.1:1/company",
+                        "--oidc-client-id",
+                        "carillon")) {
+            String key = api.awaitBootstrapKey();
+            Matcher port = PORT.matcher(api.err());
+            assertThat(port.find()).isTrue();
+            HttpClient client = HttpClient.newHttpClient();
+            String server = "http://127.0.0.1:" + port.group(1);
+
+            HttpResponse<Void> login = client.send(
+                    HttpRequest.newBuilder(URI.create(server + "/ui/login")).build(),
+                    HttpResponse.BodyHandlers.discarding());
+            HttpResponse<String> refused = client.send(
+                    HttpRequest.newBuilder(URI.create(server + "/v1/schedules/none"))
+                            .header("Authorization", "Bearer " + key)
+                            .DELETE()
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+
+            assertThat(login.headers().firstValue("Location").orElseThrow())
+                    .startsWith("../ui#/login-failed/provider-unreachable/");
+            assertThat(refused.statusCode()).isEqualTo(403);
+            assertThat(refused.body()).contains("\"code\":\"read-only\"");
+            assertThat(api.terminate()).isZero();
         }
     }
 

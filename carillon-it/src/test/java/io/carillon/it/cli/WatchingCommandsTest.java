@@ -35,7 +35,7 @@ class WatchingCommandsTest {
                         .out()
                         .strip())
                 .isEmpty();
-        assertThat(SERVER.run("audit", "list", "--limit", "1").err()).contains("More than 1 items exist");
+        assertThat(SERVER.run("audit", "list", "--limit", "1").err()).contains("More than 1 item exists");
         String reader =
                 SERVER.run("key", "create", "reader", "--scope", "read").out().strip();
         assertThat(SERVER.runWith(Map.of("CARILLON_URL", SERVER.url(), "CARILLON_KEY", reader), "audit", "list")

@@ -97,6 +97,10 @@ class WebhookCommandsTest {
                 .isEqualTo(200);
         assertThat(runSuccessfully("run", "replay", run)).startsWith("delivered: status 200");
         assertThat(received("/run")).hasSize(2);
+        assertThat(runSuccessfully("run", "list", "--state", "succeeded")).contains(url("/run"));
+        assertThat(runSuccessfully("run", "get", run))
+                .containsPattern("target.headers +x-team: a\n")
+                .containsPattern("delivery.headers +\\S+: [^{}]+\n");
 
         RemoteServer.CommandResult odd = SERVER.run("run", "enqueue", "--webhook", "ftp://a.example");
         assertThat(odd.exitCode()).isEqualTo(2);
@@ -147,6 +151,10 @@ class WebhookCommandsTest {
         String run = runSuccessfully("run", "enqueue", "--endpoint", "orders", "--payload", "[1]", "-o", "name");
         runSuccessfully("run", "wait", run);
         assertThat(received("/orders").get(1).signatures()).hasSize(3);
+        assertThat(runSuccessfully("run", "list", "--queue", "endpoint.orders"))
+                .containsPattern("succeeded +endpoint orders +1 ")
+                .doesNotContain("QUEUE");
+        assertThat(runSuccessfully("endpoint", "get", "orders")).containsPattern("secrets.1.name +main\n");
         assertThat(SERVER.run("run", "enqueue", "--endpoint", "orders", "--method", "GET")
                         .err())
                 .contains("settings of the endpoint");
@@ -154,7 +162,11 @@ class WebhookCommandsTest {
                 .isEqualTo("0 secrets were re-encrypted; 0 cannot be decrypted.");
 
         runSuccessfully("schedule", "create", "daily", "--every", "1d", "--endpoint", "orders");
-        assertThat(SERVER.run("endpoint", "delete", "orders").exitCode()).isEqualTo(5);
+        RemoteServer.CommandResult used = SERVER.run("endpoint", "delete", "orders");
+        assertThat(used.exitCode()).isEqualTo(5);
+        assertThat(used.err())
+                .contains("used by 1 schedule, 0 subscriptions and ", "or give --force to pause them")
+                .doesNotContain("1 schedules");
         runSuccessfully("schedule", "update", "daily", "--webhook", url("/hook"));
         assertThat(SERVER.run("schedule", "get", "daily", "-o", "json")
                         .json()
@@ -165,6 +177,48 @@ class WebhookCommandsTest {
         runSuccessfully("endpoint", "delete", "orders", "--force");
         assertThat(SERVER.run("endpoint", "get", "orders").exitCode()).isEqualTo(3);
         runSuccessfully("schedule", "delete", "daily");
+    }
+
+    @Test
+    void an_ed25519_secret_prints_its_public_key_and_a_paused_queue_is_mentioned() throws Exception {
+        String publicKey = runSuccessfully(
+                "endpoint", "create", "pair", url("/pair"), "--secret", "main", "--algorithm", "ed25519");
+        assertThat(publicKey).startsWith("whpk_");
+        Path file = folder.resolve("public");
+        assertThat(runSuccessfully("endpoint", "rotate", "pair", "--to", file.toString()))
+                .contains("The public key was written to");
+        assertThat(Files.readString(file).strip()).startsWith("whpk_").isNotEqualTo(publicKey);
+        assertThat(runSuccessfully("endpoint", "update", "pair", "--method", "put"))
+                .isEqualTo("Changed pair.");
+        assertThat(runSuccessfully("endpoint", "rotate", "pair", "--algorithm", "hmac-sha256"))
+                .startsWith("whsec_");
+        assertThat(SERVER.run("endpoint", "rotate", "pair", "--algorithm", "rsa")
+                        .exitCode())
+                .isEqualTo(2);
+
+        runSuccessfully("queue", "pause", "endpoint.pair", "--reason", "moving");
+        assertThat(SERVER.run("endpoint", "update", "pair", "--method", "post").err())
+                .contains("Its queue is paused (moving). 'carillon queue resume endpoint.pair' resumes it.");
+    }
+
+    @Test
+    void an_endpoint_has_retries_for_its_runs_and_an_update_changes_parts_of_them() {
+        runSuccessfully("endpoint", "create", "flaky", url("/broken"), "--attempts", "2", "--retry-first", "0s");
+        String run = runSuccessfully("run", "enqueue", "--endpoint", "flaky", "-o", "name");
+
+        assertThat(SERVER.run("run", "wait", run).exitCode()).isEqualTo(10);
+        assertThat(SERVER.run("run", "get", run, "-o", "json")
+                        .json()
+                        .path("failures")
+                        .intValue())
+                .isEqualTo(2);
+        runSuccessfully("endpoint", "update", "flaky", "--retry-cap", "1m");
+        assertThat(SERVER.run("endpoint", "get", "flaky", "-o", "json")
+                        .json()
+                        .path("retry")
+                        .toString())
+                .isEqualTo("{\"attempts\":2,\"first\":\"PT0S\",\"factor\":2.0,\"cap\":\"PT1M\",\"jitter\":1.0}");
+        runSuccessfully("endpoint", "delete", "flaky");
     }
 
     @Test

@@ -52,7 +52,7 @@ class DatabaseRestartTest {
             await().atMost(Duration.ofSeconds(30)).until(() -> starts.size() == ITEMS + 1);
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> first.runs().list(waitingItems()).isEmpty());
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofMinutes(1))
                     .until(() -> first.health().healthy() && second.health().healthy());
 
             assertThat(first.runs().list(RunFilter.all().handler("item").state(RunState.DEAD)))

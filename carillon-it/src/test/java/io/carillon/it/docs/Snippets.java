@@ -17,21 +17,30 @@ import io.carillon.PauseOptions;
 import io.carillon.Project;
 import io.carillon.QueueLimits;
 import io.carillon.Stats;
+import io.carillon.Stats.RunStats;
 import io.carillon.Wakeup;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
 import io.carillon.run.Enqueue;
+import io.carillon.run.Enqueue.Then;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
+import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
+import io.carillon.schedule.CronExpression;
 import io.carillon.schedule.DroppedHistoryPolicy;
+import io.carillon.schedule.DstPolicy;
+import io.carillon.schedule.DstPolicy.Gap;
+import io.carillon.schedule.DstPolicy.Repeat;
+import io.carillon.schedule.Interval;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.Preview;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.server.CarillonServer;
@@ -49,6 +58,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -65,11 +77,19 @@ final class Snippets {
     record Report(String region) {}
     record Invoice(int number) {}
     record Charge(long amount) {}
+    record Batch(List<String> files) {}
 
     static final HandlerType<Reminder> REMIND = HandlerType.of("reminder.send", Reminder.class);
     static final HandlerType<Report> REPORT = HandlerType.of("report", Report.class);
     static final HandlerType<Invoice> INVOICE = HandlerType.of("invoice", Invoice.class);
     static final HandlerType<Charge> CHARGE = HandlerType.of("charge", Charge.class);
+    static final HandlerType<Batch> IMPORT = HandlerType.of("import", Batch.class);
+static final HandlerType<Reminder> REMIND_V2 = HandlerType.of("reminder.send.v2", Reminder.class)
+    .accepting("reminder.send", json -> readOldReminder(json));
+
+    private static Reminder readOldReminder(String json) {
+        return new Reminder(new UUID(0, 0), json);
+    }
 
     static final class InvalidAddress extends RuntimeException {
         private static final long serialVersionUID = 1L;
@@ -77,6 +97,7 @@ final class Snippets {
 
     interface Mail { void send(String to); }
     interface Books { void post(Connection connection, Invoice invoice); }
+    interface Store { void importFile(String file, String idempotencyKey); }
     interface Bank { boolean closed(); String charge(Charge charge); }
 
     private Snippets() {}
@@ -127,6 +148,44 @@ Carillon carillon = Carillon.on(dataSource)
             .build();
     }
 
+    static void retries(Carillon carillon, Reminder reminder, RunId id) {
+carillon.enqueue(REMIND, reminder,
+    Enqueue.now().retry(Retry.exponential(ofSeconds(5)).attempts(3)).timeout(ofSeconds(30)));
+carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"),
+    ScheduleOptions.defaults()
+        .retry(Retry.exponential(ofSeconds(10)).cap(ofMinutes(1)).jitter(0.1))
+        .timeout(ofMinutes(2)));
+Run waiting = carillon.runs().get(id).orElseThrow();
+show(waiting.failures(), waiting.details().lastError(), waiting.instants().readyAt());
+    }
+
+    static void statistics(Carillon carillon) {
+RunStats stats = carillon.stats(RunStats.query()
+        .last(Duration.ofHours(3))
+        .step(Duration.ofMinutes(5))
+        .by(RunStats.Grouping.QUEUE));
+stats.total().failureRate();                        // dead and quarantined among those and the succeeded
+stats.total().waitTime().p95();                     // from due to start
+stats.points().forEach(point -> point.figures().perSecond());
+    }
+
+    private static void show(Object... values) {
+        for (Object value : values) System.out.println(value);
+    }
+
+    static void contexts(DataSource dataSource, Store store) {
+        Carillon.on(dataSource)
+.handle(IMPORT, (batch, run) -> {
+    run.log("import of " + batch.files().size() + " files, attempt " + run.attempt());
+    for (int i = 0; i < batch.files().size(); i++) {
+        if (run.isStopRequested()) return;              // cancelled, timed out, or released to another node
+        store.importFile(batch.files().get(i), run.idempotencyKey());
+        run.reportProgress(i + 1, batch.files().size());
+    }
+})
+            .build();
+    }
+
     static void results(Carillon carillon, RunId run) {
 Optional<String> receipt = carillon.runs().result(run, String.class);   // empty unless the run succeeded with a result
     }
@@ -142,6 +201,13 @@ carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));        // five at a time
 carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));               // in order, one by one
 carillon.enqueue(REMIND, reminder, Enqueue.now().rateKey(reminder.to(), 5, ofSeconds(1))); // five starts in any second
+    }
+
+    static void chains(Carillon carillon, Reminder reminder, RunId other) {
+RunId first = carillon.enqueue(REMIND, reminder).run();
+carillon.enqueue(REMIND, reminder, Enqueue.afterRun(first));                                    // when it has succeeded
+carillon.enqueue(REMIND, reminder, Enqueue.afterRun(first).onFailure(Then.RUN_ANYWAY));         // when it has ended
+carillon.enqueue(REMIND, reminder, Enqueue.afterAll(List.of(first, other)).onFailure(Then.WAIT));
     }
 
     interface Alarm { void raise(String what, long count); }
@@ -194,6 +260,7 @@ carillon.queues().limit("mail", QueueLimits.rate(600, ofMinutes(1)));           
 carillon.queues().limit("mail", QueueLimits.maxRunning(10).andRate(600, ofMinutes(1))); // both
 carillon.queues().limit("mail", QueueLimits.none());
 carillon.queues().weight("mail", 3);   // three times the share of a queue without a weight
+carillon.queues().breaker("partner", true);   // all runs of the queue call the same system
     }
 
     static void queuePauses(Carillon carillon) {
@@ -208,6 +275,20 @@ carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report
 
     static void adaptive(Carillon carillon) {
 carillon.schedules().upsert("sweep", When.adaptive(ofSeconds(30), ofMinutes(10)), REPORT, new Report("eu"));
+    }
+
+    static void cron(Instant after, ZoneId zone) {
+CronExpression cron = CronExpression.parse("0 9 * * MON-FRI");
+Optional<Instant> next = cron.next(after, ZoneId.of("Europe/Paris"));    // strictly after; empty: never
+String english = cron.describe();                                        // At 09:00 on Monday to Friday
+cron.next(after, zone, new DstPolicy(Gap.SKIP, Repeat.SECOND));
+Preview preview = Preview.of(cron, zone, DstPolicy.defaults(), after, 10);
+    }
+
+    static void intervals(Instant after) {
+ZonedDateTime start = ZonedDateTime.of(2026, 1, 31, 9, 0, 0, 0, ZoneId.of("Europe/Paris"));
+Interval monthly = Interval.every(1, ChronoUnit.MONTHS, start);
+Instant next = monthly.next(after);
     }
 
     static void missed(Carillon carillon, Instant start, Instant end) {
@@ -286,7 +367,7 @@ Carillon.on(dataSource)
 boolean executing = carillon.isRunning();          // does this process execute runs? never throws, even after close()
 Optional<NodeStatus> status = carillon.status();   // what does its node do? empty without a node
 List<NodeInfo> nodes = carillon.nodes();           // which nodes are there?
-Stats stats = carillon.stats();                    // how much work is waiting, and how late is it?
+Stats stats = carillon.stats();                    // how much waits, how late is it, how did the last hour go?
 Health health = carillon.health();                 // is anything wrong, and what should be done?
     }
 

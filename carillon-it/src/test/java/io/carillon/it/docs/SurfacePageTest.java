@@ -13,6 +13,7 @@ import io.carillon.Schedules;
 import io.carillon.Schema;
 import io.carillon.cli.Main;
 import io.carillon.cli.shell.Shell;
+import io.carillon.event.Events;
 import io.carillon.it.architecture.SourceTree;
 import io.carillon.run.Enqueue;
 import io.carillon.schedule.ScheduleOptions;
@@ -65,6 +66,7 @@ class SurfacePageTest {
             "ledger",
             "history",
             "share",
+            "consumer",
             "plan",
             "fire",
             "audit log");
@@ -77,6 +79,12 @@ class SurfacePageTest {
             "Carillon.schedules",
             "Carillon.runs",
             "Carillon.queues",
+            "Carillon.events",
+            "Events.relays",
+            "Events.sources",
+            "Enqueue.afterRun",
+            "Enqueue.afterAll",
+            "Enqueue.onFailure",
             "When.next",
             "When.nextIncludingExcluded",
             "When.excludes",
@@ -88,8 +96,14 @@ class SurfacePageTest {
             "BulkActions.begin",
             "BulkActions.applyChunk");
 
-    private static final Set<String> API_PACKAGES =
-            Set.of("io.carillon", "io.carillon.run", "io.carillon.schedule", "io.carillon.spi", "io.carillon.webhook");
+    private static final Set<String> API_PACKAGES = Set.of(
+            "io.carillon",
+            "io.carillon.event",
+            "io.carillon.workflow",
+            "io.carillon.run",
+            "io.carillon.schedule",
+            "io.carillon.spi",
+            "io.carillon.webhook");
 
     private static final Map<List<String>, String> HELP = new ConcurrentHashMap<>();
 
@@ -126,6 +140,7 @@ class SurfacePageTest {
                 Runs.class,
                 BulkActions.class,
                 Queues.class,
+                Events.class,
                 Schema.class)) actual.addAll(methods(type));
 
         assertThat(named).containsExactlyElementsOf(actual);

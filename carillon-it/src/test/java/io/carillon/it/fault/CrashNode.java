@@ -7,6 +7,8 @@ import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.stats.StatsRecorder;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.run.Gate;
 import io.carillon.internal.run.Lane;
@@ -63,7 +65,7 @@ public final class CrashNode {
         }
     }
 
-    private record CrashPoint(String point, PortFaults.When when) implements FaultyStorage.CallInterceptor {
+    record CrashPoint(String point, PortFaults.When when) implements FaultyStorage.CallInterceptor {
         @Override
         public Object intercept(String called, Callable<Object> call) throws Throwable {
             if (!called.equals(point)) return call.call();
@@ -78,6 +80,16 @@ public final class CrashNode {
      * before they succeed.
      */
     static Engine engine(Storage storage, javax.sql.DataSource source, String name, List<String> handlers) {
+        return engine(storage, source, name, handlers, EventTransfers.Declared.none());
+    }
+
+    /** Returns such an engine, with relays. */
+    static Engine engine(
+            Storage storage,
+            javax.sql.DataSource source,
+            String name,
+            List<String> handlers,
+            EventTransfers.Declared transfers) {
         Map<String, BoundHandler> bound = handlers.stream()
                 .collect(Collectors.toMap(
                         handler -> handler,
@@ -99,7 +111,9 @@ public final class CrashNode {
                         source::getConnection,
                         Listeners.none(),
                         PLANNER,
-                        new EngineParts.NodeIdentity(name, "here", 1, "test")),
+                        new EngineParts.NodeIdentity(name, "here", 1, "test"),
+                        new StatsRecorder(storage.stats(), storage.clock()),
+                        transfers),
                 NodeConfig.defaults()
                         .concurrency(4)
                         .transactionalConcurrency(1)

@@ -6,6 +6,12 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.NodeConfig;
 import io.carillon.NodeStatus;
 import io.carillon.QueueLimits;
+import io.carillon.event.EventId;
+import io.carillon.event.EventPattern;
+import io.carillon.event.Subscribe;
+import io.carillon.event.Subscription;
+import io.carillon.event.SubscriptionDefinition;
+import io.carillon.event.SubscriptionTarget;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
@@ -18,6 +24,9 @@ import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.event.EventStore;
+import io.carillon.internal.store.event.EventToStore;
+import io.carillon.internal.value.Uuid7;
 import io.carillon.it.fixture.FaultyStorage;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Origin;
@@ -36,6 +45,7 @@ import io.carillon.spi.RunListener;
 import io.carillon.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -45,11 +55,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /** One engine on one database with runs of every kind, while its storage fails in one way. */
 final class FaultScenario {
     private static final int QUICK = 120;
+    private static final Set<String> CALLED_AT_THE_END =
+            Set.of("nodes.retire", "subscription.close", "plans.releaseToken", "plans.releaseClaimToken");
     private static final Payload NOTHING = new Payload("{}".getBytes(StandardCharsets.UTF_8), "json");
 
     private final PortFaults portFaults;
@@ -60,6 +73,7 @@ final class FaultScenario {
     private final List<RunId> expectedOnce = new ArrayList<>();
     private final CountDownLatch never = new CountDownLatch(1);
     private final List<String> violations = new ArrayList<>();
+    private long published;
 
     FaultScenario(PortFaults portFaults, Set<String> points, NodeConfig.Planning planning) {
         this.portFaults = portFaults;
@@ -86,7 +100,7 @@ final class FaultScenario {
                 try {
                     work(engine, real, database);
                 } finally {
-                    portFaults.arm(Set.of("nodes.retire", "subscription.close", "plans.releaseToken"), 1);
+                    portFaults.arm(CALLED_AT_THE_END, 1);
                     engine.close();
                 }
             }
@@ -98,25 +112,28 @@ final class FaultScenario {
         portFaults.arm(points, 2);
         for (int i = 0; i < 3; i++) enqueue(real, "default", "unknown");
         for (int i = 0; i < QUICK; i++) expectedOnce.add(enqueue(real, "default", "quick"));
-        // In a separate queue, and too few attempts to open its breaker, which would hold back the other runs.
+        // In a separate queue.
         for (int i = 0; i < 3; i++) expectedOnce.add(enqueue(real, "flaky", "flaky"));
         for (int i = 0; i < 6; i++) expectedOnce.add(enqueueGated(real));
         for (int i = 0; i < 6; i++) expectedOnce.add(enqueue(real, "narrow", "quick"));
         expectedOnce.add(enqueue(real, "default", "long"));
         expectedOnce.add(enqueue(real, "default", "transactional"));
         RunId stopped = enqueue(real, "default", "endless");
+        expectedOnce.add(enqueueAfter(real, stopped));
         await().atMost(Duration.ofSeconds(40)).until(() -> calls.containsKey(stopped));
         real.runAdmin().cancel("default", stopped, "enough");
 
         // By now every call that these runs cause has failed; only the death of this node is left to test.
         Set<String> expected = new java.util.TreeSet<>(points);
-        expected.removeAll(Set.of("nodes.register", "nodes.retire", "subscription.close", "plans.releaseToken"));
+        expected.remove("nodes.register");
+        expected.removeAll(CALLED_AT_THE_END);
         // A leader waits for two seconds after each planning failure.
         await().atMost(Duration.ofSeconds(90))
                 .pollInterval(Duration.ofSeconds(1))
                 .untilAsserted(() -> {
                     // Gives the planner work in every round. Without it, no round may follow a failed one for a minute.
                     database.execute("UPDATE carillon.schedule SET tzdata = '2000a' WHERE name = 'new-year'");
+                    publish(real);
                     assertThat(portFaults.failedPoints()).containsAll(expected);
                 });
         awaitEnds(database, engine);
@@ -126,16 +143,26 @@ final class FaultScenario {
         await().atMost(Duration.ofSeconds(20))
                 .until(() -> portFaults.failedPoints().contains("nodes.register"));
         for (int i = 0; i < 10; i++) expectedOnce.add(enqueue(real, "default", "quick"));
+        publish(real);
         portFaults.disarm();
+        real.events().resume("default", "noted");
+        await().atMost(Duration.ofSeconds(40))
+                .until(() -> database.query("SELECT count(*) FROM carillon.run_history WHERE origin = 'event'")
+                                .number()
+                        >= published);
         awaitEnds(database, engine);
         checkOutcome(database, stopped);
     }
 
-    /** Prepares a schedule, a dead node that holds a run, and a paused queue that fills the queue head. */
+    /** Prepares schedules, a dead node that holds a run, a breaker, and a paused queue that fills the queue head. */
     private void prepare(Storage real, TestDatabase database) {
         real.lanes().pause(new Lane("frozen", "default"), "test", null);
         real.lanes().limit(new Lane("narrow", "default"), QueueLimits.maxRunning(2));
+        // A node reports the outcomes of queues with a breaker only. The runs of this queue succeed.
+        real.lanes().setBreaker(new Lane("default", "default"), true);
         for (int i = 0; i < 210; i++) enqueue(real, "frozen", "quick");
+        subscribe(real, "noted", "order.noted");
+        subscribe(real, "replayed", "none");
         upsert(real, "every-second", When.every(Duration.ofSeconds(1)));
         upsert(real, "new-year", When.cron("0 0 1 1 *", "Europe/Paris"));
         RunId orphan = enqueue(real, "orphans", "quick");
@@ -148,6 +175,32 @@ final class FaultScenario {
                 + " WHERE queue = 'orphans';"
                 + " INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                 + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run WHERE queue = 'orphans'");
+    }
+
+    private static void subscribe(Storage real, String name, String type) {
+        real.events()
+                .declare(new EventStore.Declaration(
+                        "default",
+                        SubscriptionDefinition.of(
+                                name,
+                                EventPattern.of("orders", type),
+                                new SubscriptionTarget.Handler(name),
+                                Subscribe.inOrder()),
+                        Subscription.Owner.CODE));
+    }
+
+    /** Publishes two events of a key, and creates a replay that ends without finding any. */
+    private void publish(Storage real) {
+        // Paused at each second call: then the subscription gets a cursor of its own, and loses it later.
+        if (!real.events().resume("default", "noted")) real.events().pause("default", "noted", "test");
+        List<EventToStore> events = Stream.generate(() -> new EventToStore(
+                        "default", new EventId(Uuid7.next()), "orders", "order.noted", "k", false, null, NOTHING))
+                .limit(2)
+                .toList();
+        real.events().publish(events, false);
+        published += events.size();
+        Instant now = real.clock().now();
+        real.events().replay(new EventStore.Replay("default", "replayed", published, now.minusSeconds(5), now));
     }
 
     private static void upsert(Storage real, String name, When when) {
@@ -164,7 +217,7 @@ final class FaultScenario {
         await().atMost(Duration.ofSeconds(40))
                 .pollInterval(Duration.ofMillis(100))
                 .untilAsserted(() -> {
-                    assertThat(database.query("SELECT count(*) FROM carillon.run WHERE origin = 'direct'"
+                    assertThat(database.query("SELECT count(*) FROM carillon.run WHERE origin IN ('direct', 'event')"
                                             + " AND queue <> 'frozen' AND target_name <> 'unknown'")
                                     .number())
                             .as("%s: runs that have not ended", portFaults)
@@ -215,6 +268,15 @@ final class FaultScenario {
                                 .number()
                         < 3,
                 "fewer than 3 instants ran");
+        addIfWrong(
+                database.query("SELECT count(DISTINCT key) FROM carillon.run_history WHERE origin = 'event'"
+                                                + " AND state = 'succeeded'")
+                                        .number()
+                                != published
+                        || database.query("SELECT count(*) FROM carillon.run_history WHERE origin = 'event'")
+                                        .number()
+                                != published,
+                "an event was not delivered once");
         endingCounts.forEach(
                 (attempt, times) -> addIfWrong(times.get() > 1, attempt + " was reported " + times + " times"));
         calls.forEach((run, times) -> addIfWrong(
@@ -232,6 +294,7 @@ final class FaultScenario {
 
     private Map<String, BoundHandler> handlers() {
         Map<String, BoundHandler> all = new HashMap<>();
+        all.put("noted", handler("noted", false, attempt -> {}));
         all.put("quick", handler("quick", false, attempt -> {}));
         all.put("flaky", handler("flaky", false, attempt -> {
             if (attempt.counts().failures() < 2) {
@@ -266,7 +329,19 @@ final class FaultScenario {
                 });
     }
 
+    private static RunId enqueueAfter(Storage real, RunId awaited) {
+        return enqueue(
+                real,
+                "default",
+                "quick",
+                Enqueue.afterRun(awaited).onFailure(Enqueue.Then.RUN_ANYWAY).due());
+    }
+
     private static RunId enqueue(Storage real, String queue, String handler) {
+        return enqueue(real, queue, handler, new Enqueue.Due.After(Duration.ZERO));
+    }
+
+    private static RunId enqueue(Storage real, String queue, String handler, Enqueue.Due due) {
         NewRun run = new NewRun(
                 RunId.generate(),
                 new Lane(queue, "default"),
@@ -274,7 +349,7 @@ final class FaultScenario {
                 Origin.DIRECT,
                 Target.handler(handler),
                 NOTHING,
-                new Enqueue.Due.After(Duration.ZERO),
+                due,
                 null,
                 null,
                 null);
@@ -301,6 +376,10 @@ final class FaultScenario {
     private NodeConfig config() {
         return NodeConfig.defaults()
                 .planning(planning)
+                .claiming(
+                        planning == NodeConfig.Planning.LEADER
+                                ? NodeConfig.Claiming.LEADER
+                                : NodeConfig.Claiming.EVERY_NODE)
                 .concurrency(20)
                 .transactionalConcurrency(4)
                 .maxClaimSize(50)

@@ -63,6 +63,14 @@ final class Checkout {
         tool("java", javaScript(version, "java"));
     }
 
+    /** Installs a java stub that also writes the archive of classes that it is asked for. */
+    void javaThatWritesArchives() throws IOException {
+        tool(
+                "java",
+                "case $1 in -XX:ArchiveClassesAtExit=*) echo x >\"${1#*=}\"; exit 0 ;; esac\n"
+                        + javaScript("17.0.15", "java"));
+    }
+
     /** Installs a second java stub and returns its directory for JAVA_HOME. */
     Path javaHome(String version) throws IOException {
         Path home = tools.resolveSibling("jdk");

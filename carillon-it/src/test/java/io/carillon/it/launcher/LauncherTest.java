@@ -6,6 +6,7 @@ import io.carillon.it.launcher.Checkout.Result;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -36,8 +37,9 @@ class LauncherTest {
                 .containsExactly("-q -B -f " + checkout.root() + "/pom.xml -Pfast -pl carillon-cli -am package");
         assertThat(result.out())
                 .as("the same process, so that signals reach Java")
-                .isEqualTo("java %d in %s: -jar %s/carillon-cli/target/fast/carillon.jar serve two words \n"
-                        .formatted(result.pid(), checkout.root(), checkout.root()));
+                .isEqualTo(("java %d in %s: -Dcarillon.command=%s -jar %s/carillon-cli/target/fast/carillon.jar"
+                                + " serve two words \n")
+                        .formatted(result.pid(), checkout.root(), checkout.launcher(), checkout.root()));
         assertThat(result.err())
                 .startsWith("Building Carillon (first time: downloads dependencies)…\nBuilt in ")
                 .endsWith(" s.\n");
@@ -48,8 +50,39 @@ class LauncherTest {
     @ValueSource(strings = {"dev", "cron", "schedule"})
     void starts_short_commands_quickly(String command) throws Exception {
         assertThat(checkout.run(command, "--help").out())
-                .contains(": -XX:TieredStopAtLevel=1 -jar ")
+                .contains(": -XX:TieredStopAtLevel=1 ")
                 .endsWith("carillon.jar " + command + " --help\n");
+    }
+
+    @Test
+    void the_first_short_command_writes_an_archive_of_classes_that_the_next_ones_use() throws Exception {
+        checkout.javaThatWritesArchives();
+        Path archive = checkout.root().resolve("carillon-cli/target/fast/commands.jsa");
+
+        Result first = checkout.run("run", "list");
+        Awaitility.await().until(() -> Files.exists(archive));
+        Result second = checkout.run("run", "list");
+
+        assertThat(first.out()).doesNotContain("SharedArchiveFile");
+        assertThat(second.out())
+                .contains(": -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:SharedArchiveFile=" + archive + " ");
+        assertThat(checkout.run("serve").out()).doesNotContain("SharedArchiveFile");
+        checkout.environment("CARILLON_ARCHIVE", "off");
+        assertThat(checkout.run("run", "list").out()).doesNotContain("SharedArchiveFile");
+
+        checkout.environment("CARILLON_ARCHIVE", "");
+        checkout.save("carillon-core/src/main/java/One.java");
+        assertThat(checkout.run("cron").out()).as("the jars changed").doesNotContain("SharedArchiveFile");
+        // The archive is written in the background; afterwards the directory of the test can be deleted.
+        Awaitility.await().until(() -> Files.exists(archive));
+    }
+
+    @Test
+    void commands_are_named_as_the_user_typed_them() throws Exception {
+        assertThat(checkout.run("cron").out()).contains(" -Dcarillon.command=" + checkout.launcher() + " ");
+
+        checkout.environment("PATH", checkout.root() + ":" + folder.resolve("tools"));
+        assertThat(checkout.run("cron").out()).contains(" -Dcarillon.command=carillon ");
     }
 
     @Test

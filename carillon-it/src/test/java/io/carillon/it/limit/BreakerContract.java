@@ -8,6 +8,7 @@ import io.carillon.internal.store.run.BreakerChange;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneOutcomes;
+import io.carillon.internal.store.run.QueueHead;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
@@ -24,7 +25,12 @@ abstract class BreakerContract extends StoreContract {
     private static final Duration HALF_A_MINUTE = Duration.ofSeconds(30);
 
     private List<BreakerChange> report(UUID node, int well, int failed) {
-        return storage().lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, well, failed)));
+        return storage().lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, well, failed, false)));
+    }
+
+    /** Reports attempts that ended after the node had seen the breaker open. */
+    private List<BreakerChange> reportAfterOpening(UUID node, int well, int failed) {
+        return storage().lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, well, failed, true)));
     }
 
     private List<Attempt> probe(UUID node) {
@@ -35,10 +41,15 @@ abstract class BreakerContract extends StoreContract {
     }
 
     private Set<Lane> broken() {
-        return storage().lanes().readQueueHead(Instant.MIN).openBreakers();
+        return storage().lanes().readQueueHead(Instant.MIN).breakers().open();
+    }
+
+    private List<LaneInfo.Breaker> listed() {
+        return storage().lanes().list(PROJECT).stream().map(LaneInfo::breaker).toList();
     }
 
     private void openBreaker(UUID node) {
+        storage().lanes().setBreaker(RunSpec.MAIL, true);
         assertThat(report(node, 0, 20)).hasSize(1);
     }
 
@@ -46,6 +57,7 @@ abstract class BreakerContract extends StoreContract {
     void opens_when_half_of_at_least_twenty_attempts_of_all_nodes_failed() {
         UUID one = node();
         UUID two = node();
+        storage().lanes().setBreaker(RunSpec.MAIL, true);
         assertThat(report(one, 10, 9)).isEmpty();
         assertThat(report(two, 1, 0)).isEmpty();
         assertThat(report(one, 9, 9)).isEmpty();
@@ -54,9 +66,53 @@ abstract class BreakerContract extends StoreContract {
 
         assertThat(report(two, 1, 30)).isEmpty();
         assertThat(broken()).containsExactly(RunSpec.MAIL);
-        assertThat(storage().lanes().list(PROJECT))
-                .extracting(LaneInfo::breaker)
-                .containsExactly(new LaneInfo.Breaker("open", StoreFixture.NOON.plus(HALF_A_MINUTE)));
+        assertThat(listed()).containsExactly(new LaneInfo.Breaker("open", StoreFixture.NOON.plus(HALF_A_MINUTE)));
+    }
+
+    @Test
+    void only_the_queue_of_an_endpoint_has_a_breaker_unless_it_is_set() {
+        enqueue(RunSpec.mail(), 1);
+        Lane endpoint = new Lane("endpoint.orders", PROJECT);
+        storage().lanes().setWeight(endpoint, 2);
+        QueueHead.Breakers unset = storage().lanes().readQueueHead(Instant.MIN).breakers();
+
+        storage().lanes().setBreaker(RunSpec.MAIL, true);
+        assertThat(listed())
+                .containsExactly(new LaneInfo.Breaker("closed", null), new LaneInfo.Breaker("closed", null));
+        storage().lanes().setBreaker(endpoint, false);
+
+        assertThat(unset.exists(RunSpec.MAIL)).isFalse();
+        assertThat(unset.exists(endpoint)).isTrue();
+        QueueHead.Breakers set = storage().lanes().readQueueHead(Instant.MIN).breakers();
+        assertThat(set.exists(RunSpec.MAIL)).isTrue();
+        assertThat(set.exists(endpoint)).isFalse();
+        assertThat(listed()).containsExactly(null, new LaneInfo.Breaker("closed", null));
+    }
+
+    @Test
+    void a_breaker_that_is_removed_while_it_is_open_is_closed_and_does_not_open_again() {
+        enqueue(RunSpec.mail(), 3);
+        UUID node = node();
+        openBreaker(node);
+
+        storage().lanes().setBreaker(RunSpec.MAIL, false);
+
+        assertThat(broken()).isEmpty();
+        assertThat(report(node, 0, 20))
+                .as("of a node that does not know it yet")
+                .isEmpty();
+        assertThat(claim(node, 9)).hasSize(3);
+        storage().lanes().setBreaker(RunSpec.MAIL, true);
+        assertThat(report(node, 0, 20)).hasSize(1);
+    }
+
+    @Test
+    void setting_a_breaker_that_is_open_leaves_it_open() {
+        openBreaker(node());
+
+        storage().lanes().setBreaker(RunSpec.MAIL, true);
+
+        assertThat(broken()).containsExactly(RunSpec.MAIL);
     }
 
     @Test
@@ -91,10 +147,28 @@ abstract class BreakerContract extends StoreContract {
         advance(HALF_A_MINUTE);
         apply(node, probe(node).get(0), complete());
 
-        assertThat(report(node, 1, 0)).containsExactly(new BreakerChange(RunSpec.MAIL, null));
+        assertThat(reportAfterOpening(node, 1, 0)).containsExactly(new BreakerChange(RunSpec.MAIL, null));
         assertThat(broken()).isEmpty();
         assertThat(claim(node, 9)).hasSize(8);
         assertThat(report(node(), 0, 19)).isEmpty();
+    }
+
+    @Test
+    void attempts_from_before_the_opening_do_not_decide_about_a_probe() {
+        enqueue(RunSpec.mail(), 9);
+        UUID one = node();
+        UUID unaware = node();
+        openBreaker(one);
+        advance(HALF_A_MINUTE);
+        apply(one, probe(one).get(0), complete());
+
+        assertThat(report(unaware, 0, 25)).isEmpty();
+        assertThat(report(unaware, 25, 0)).isEmpty();
+        assertThat(broken()).containsExactly(RunSpec.MAIL);
+        assertThat(reportAfterOpening(one, 1, 0)).containsExactly(new BreakerChange(RunSpec.MAIL, null));
+        assertThat(reportAfterOpening(unaware, 0, 1))
+                .as("the probe was decided")
+                .isEmpty();
     }
 
     @Test
@@ -107,7 +181,8 @@ abstract class BreakerContract extends StoreContract {
             Attempt attempt = probe(node).get(0);
             Instant now = fixture().clock().now();
             apply(node, attempt, complete());
-            assertThat(report(node, 0, 1)).containsExactly(new BreakerChange(RunSpec.MAIL, now.plusSeconds(seconds)));
+            assertThat(reportAfterOpening(node, 0, 1))
+                    .containsExactly(new BreakerChange(RunSpec.MAIL, now.plusSeconds(seconds)));
             advance(Duration.ofSeconds(seconds).minusMillis(1));
             assertThat(probe(node)).isEmpty();
             advance(Duration.ofMillis(1));
@@ -128,7 +203,7 @@ abstract class BreakerContract extends StoreContract {
         assertThat(probe(survivor)).isEmpty();
         advance(Duration.ofMinutes(1));
         apply(survivor, probe(survivor).get(0), complete());
-        assertThat(report(survivor, 1, 0)).containsExactly(new BreakerChange(RunSpec.MAIL, null));
+        assertThat(reportAfterOpening(survivor, 1, 0)).containsExactly(new BreakerChange(RunSpec.MAIL, null));
     }
 
     @Test

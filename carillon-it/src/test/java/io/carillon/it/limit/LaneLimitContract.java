@@ -38,7 +38,7 @@ abstract class LaneLimitContract extends StoreContract {
     }
 
     private long running() {
-        return storage().lanes().list(PROJECT).get(0).running();
+        return storage().lanes().list(PROJECT).get(0).counts().running();
     }
 
     private void limit(QueueLimits queueLimits) {
@@ -324,7 +324,13 @@ abstract class LaneLimitContract extends StoreContract {
 
         assertThat(claimLimited(node, 9).attempts()).isEmpty();
         assertThat(storage().lanes().list(PROJECT))
-                .containsExactly(new LaneInfo(RunSpec.MAIL, 48, 2, new QueueLimits(2, 100.0), 1, null, null));
+                .containsExactly(new LaneInfo(
+                        RunSpec.MAIL,
+                        new LaneInfo.Counts(48, 2, true, StoreFixture.NOON),
+                        new QueueLimits(2, 100.0),
+                        1,
+                        null,
+                        null));
     }
 
     @Test

@@ -48,9 +48,13 @@ final class LostAnswerCases extends LostCases {
         cases = new HashMap<>(cases());
         for (LostCases others : List.of(
                 new LostScheduleCases(fixture, through),
+                new LostEventCases(fixture, through),
+                new LostRelayCases(fixture, through),
                 new LostBulkCases(fixture, through),
                 new LostLeaseCases(fixture, through),
                 new LostGateCases(fixture, through),
+                new LostStatsCases(fixture, through),
+                new LostWaitCases(fixture, through),
                 new LostRescueCases(fixture, through))) cases.putAll(others.cases());
     }
 
@@ -77,6 +81,7 @@ final class LostAnswerCases extends LostCases {
                 entry("MaintenanceRepository.PURGE_NODES", this::purge),
                 entry("MaintenanceRepository.PURGE_CLAIM_RECORDS", this::purge),
                 entry("MaintenanceRepository.PURGE_PROGRESS", this::purge),
+                entry("MaintenanceRepository.PURGE_WORKFLOW_STEPS", this::purge),
                 entry("MaintenanceRepository.PURGE_RATE_GATES", this::purge),
                 entry("MaintenanceRepository.RESERVE_PAGES", this::reservePages),
                 entry("NewRunRepository.HOLD_KEYS", () -> enqueueHeld(false)),
@@ -89,6 +94,7 @@ final class LostAnswerCases extends LostCases {
                 entry("LaneLimits.FINISH_RECOUNT", this::claimLimited),
                 entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
+                entry("LaneRepository.SET_BREAKER", this::setLaneBreaker),
                 entry("LaneRepository.SET_WEIGHT", this::setLaneWeight),
                 entry("LaneBreakers.DELETE_REPORTS", this::breakerOpens),
                 entry("LaneBreakers.OPEN_BREAKERS", this::breakerOpens),
@@ -223,6 +229,9 @@ final class LostAnswerCases extends LostCases {
                 .execute("INSERT INTO carillon.open_attempt VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(),"
                         + " 'digest')");
         fixture.database()
+                .execute("INSERT INTO carillon.workflow_step VALUES ('default', gen_random_uuid(), 0, 'charge', 'step',"
+                        + " gen_random_uuid(), 1, 0, NULL, NULL, NULL, NULL, carillon.clock())");
+        fixture.database()
                 .execute("INSERT INTO carillon.claim_record VALUES (gen_random_uuid(), 1, '{default}',"
                         + " ARRAY[gen_random_uuid()])");
         advance(MINUTE);
@@ -238,6 +247,9 @@ final class LostAnswerCases extends LostCases {
                                     .texts())
                             .containsExactly("new");
                     assertThat(fixture.query("SELECT run_id FROM carillon.open_attempt")
+                                    .texts())
+                            .isEmpty();
+                    assertThat(fixture.query("SELECT run_id FROM carillon.workflow_step")
                                     .texts())
                             .isEmpty();
                     assertThat(fixture.query("SELECT run_id FROM carillon.progress")
@@ -449,18 +461,19 @@ final class LostAnswerCases extends LostCases {
     private LostAnswer breakerOpens() {
         UUID node = node();
         return LostAnswer.of(
-                () -> faultyStorage.lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20))),
+                () -> faultyStorage.lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20, false))),
                 answer -> assertThat(storage()
                                 .lanes()
                                 .readQueueHead(java.time.Instant.MIN)
-                                .openBreakers())
+                                .breakers()
+                                .open())
                         .containsExactly(RunSpec.MAIL));
     }
 
     private UUID halfOpen() {
         UUID node = node();
         enqueue(RunSpec.mail(), 3);
-        storage().lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20)));
+        storage().lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20, false)));
         advance(MINUTE);
         return node;
     }
@@ -477,11 +490,12 @@ final class LostAnswerCases extends LostCases {
         UUID node = halfOpen();
         storage().lanes().claim(claimMails(node));
         return LostAnswer.of(
-                () -> faultyStorage.lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0))),
+                () -> faultyStorage.lanes().reportOutcomes(node, List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0, true))),
                 answer -> assertThat(storage()
                                 .lanes()
                                 .readQueueHead(java.time.Instant.MIN)
-                                .openBreakers())
+                                .breakers()
+                                .open())
                         .isEmpty());
     }
 
@@ -498,6 +512,14 @@ final class LostAnswerCases extends LostCases {
                             .texts())
                     .hasSize(taken ? 0 : 1);
         });
+    }
+
+    private LostAnswer setLaneBreaker() {
+        return LostAnswer.of(
+                call(() -> faultyStorage.lanes().setBreaker(RunSpec.MAIL, true)),
+                answer -> assertThat(storage().lanes().list(PROJECT))
+                        .singleElement()
+                        .satisfies(lane -> assertThat(lane.breaker()).isNotNull()));
     }
 
     private LostAnswer setLaneWeight() {

@@ -13,14 +13,18 @@ import io.carillon.it.fixture.StoreFixture;
 import io.carillon.run.RunId;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleChange;
+import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.When;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import org.assertj.core.api.InstanceOfAssertFactories;
 
 /** For each writing statement about schedules and plans: a call that sends it, and a check that it took effect once. */
 final class LostScheduleCases extends LostCases {
@@ -46,8 +50,8 @@ final class LostScheduleCases extends LostCases {
                 entry("ScheduleMaintenance.ADAPT", this::adapt),
                 entry("ScheduleMaintenance.UPDATE_TZDATA", this::markRules),
                 entry("ScheduleRepository.DELETE", this::delete),
-                entry("ScheduleRepository.INSERT", this::insert),
-                entry("ScheduleRepository.PAUSE", () -> changed(Duration.ofSeconds(25), this::pause, false)),
+                entry("NewSchedules.CREATE", this::insert),
+                entry("SchedulePauses.PAUSE", () -> changed(Duration.ofSeconds(25), this::pause, false)),
                 entry("ScheduleRepository.UPDATE_HEADERS", this::renew),
                 entry("ScheduleRepository.RESUME", this::resume),
                 entry("ScheduleRepository.TRIGGER", this::trigger),
@@ -133,11 +137,21 @@ final class LostScheduleCases extends LostCases {
                 });
     }
 
+    /** Creates a schedule with ticks and, a minute before midnight, one whose instants until then are excluded. */
     private LostAnswer insert() {
-        return LostAnswer.of(() -> faultyStorage.schedules().upsert(SPEC.definition()), answer -> {
-            assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
-            assertThat(storage().schedules().list(PROJECT)).hasSize(1);
+        advance(Duration.ofHours(12).minusMinutes(1));
+        When notToday = TEN_SECONDS.except(LocalDate.ofInstant(StoreFixture.NOON, ZoneOffset.UTC));
+        List<ScheduleDefinition> wanted =
+                List.of(SPEC.definition(), SPEC.named("tomorrow").when(notToday).definition());
+        return LostAnswer.of(() -> faultyStorage.schedules().upsertAll(wanted, id -> null), answer -> {
+            assertThat(answer)
+                    .asInstanceOf(InstanceOfAssertFactories.LIST)
+                    .hasSize(2)
+                    .hasOnlyElementsOfType(ScheduleChange.Unchanged.class);
+            assertThat(storage().schedules().list(PROJECT)).hasSize(2);
             assertThat(lines("report")).hasSize(12);
+            // A gap of five instants, and the ticks of the first minute of the next day.
+            assertThat(lines("tomorrow")).hasSize(8);
         });
     }
 

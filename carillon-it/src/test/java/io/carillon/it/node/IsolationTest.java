@@ -91,14 +91,17 @@ class IsolationTest {
     void ordinary_runs_get_at_least_half_of_the_time_of_a_node() {
         Carillon node = node();
         node.queues().pause("job");
-        for (int i = 0; i < 6; i++) enqueueIsolated(node, 4, "isolated");
+        // More than the node can execute before it sees the ordinary runs, also on a busy machine.
+        for (int i = 0; i < 30; i++) enqueueIsolated(node, 4, "isolated");
         for (int i = 0; i < 1_000; i++) node.enqueue(JOB, new Job("plain"));
 
         node.queues().resume("job");
 
-        eventually().atMost(Duration.ofSeconds(30)).until(() -> started.size() == 1_006);
+        eventually().atMost(Duration.ofSeconds(60)).until(() -> started.size() == 1_030);
         assertThat(liveAtStart.get("isolated")).isZero();
-        assertThat(String.join(" ", started.subList(0, started.lastIndexOf("plain"))))
+        // A node may see up to a second later that the queue is resumed, and has only isolated runs until then.
+        assertThat(String.join(" ", started.subList(started.indexOf("plain"), started.lastIndexOf("plain"))))
+                .contains("plain isolated plain")
                 .doesNotContain("isolated isolated");
     }
 

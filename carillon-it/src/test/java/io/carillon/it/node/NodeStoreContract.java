@@ -314,6 +314,25 @@ abstract class NodeStoreContract extends StoreContract {
     }
 
     @Test
+    void the_log_of_a_held_run_is_shown_with_and_without_progress() {
+        RunId id = enqueue(RunSpec.mail());
+        UUID node = node();
+        claimOne(node);
+
+        for (String log : List.of("one\n", "one\ntwo\n"))
+            storage().nodes().recordHeartbeat(node, 1, List.of(new ProgressUpdate(PROJECT, id, 1, null, log)));
+        assertThat(get(id).details().log()).isEqualTo("one\ntwo\n");
+        assertThat(get(id).details().progress()).isNull();
+
+        storage()
+                .nodes()
+                .recordHeartbeat(
+                        node, 1, List.of(new ProgressUpdate(PROJECT, id, 1, new Progress(1, 2), "one\ntwo\n")));
+        assertThat(get(id).details().progress()).isEqualTo(new Progress(1, 2));
+        assertThat(get(id).details().log()).isEqualTo("one\ntwo\n");
+    }
+
+    @Test
     void progress_of_an_attempt_that_another_node_took_over_is_not_written() {
         RunId id = enqueue(RunSpec.mail());
         UUID late = node();

@@ -8,6 +8,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.Carillon;
 import io.carillon.Health;
 import io.carillon.Wakeup;
+import io.carillon.event.EventId;
+import io.carillon.event.EventType;
+import io.carillon.event.PublishResult;
+import io.carillon.event.Subscribe;
+import io.carillon.event.Topic;
 import io.carillon.it.architecture.SourceTree;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
@@ -66,6 +71,13 @@ class HealthIssuesTest {
             entry(Health.Kind.NO_LIVE_NODE, this::noLiveNode),
             entry(Health.Kind.BREAKER_OPEN, this::breakerOpen),
             entry(Health.Kind.HANDLER_UNKNOWN, this::handlerUnknown),
+            entry(Health.Kind.SUBSCRIPTION_BEHIND, this::subscriptionBehind),
+            entry(Health.Kind.EVENTS_HELD_BACK, this::eventsHeldBack),
+            entry(Health.Kind.RELAY_WITHOUT_NODE, this::relayWithoutNode),
+            entry(Health.Kind.RELAY_FAILING, this::relayFailing),
+            entry(Health.Kind.RELAY_BEHIND, this::relayBehind),
+            entry(Health.Kind.EVENTS_REJECTED, this::eventsRejected),
+            entry(Health.Kind.SOURCE_BLOCKED, this::sourceBlocked),
             entry(Health.Kind.SCHEDULE_UNREADABLE, this::scheduleUnreadable),
             entry(Health.Kind.SCHEMA_MISMATCH, this::schemaMismatch),
             entry(Health.Kind.DATABASE_UNREACHABLE, this::databaseUnreachable));
@@ -105,7 +117,7 @@ class HealthIssuesTest {
         Carillon node = node();
         assertHealthy(node);
 
-        ((AutoCloseable) field(field(node, "engine"), "planning")).close();
+        ((AutoCloseable) field(field(field(node, "engine"), "planning"), "loop")).close();
         assertAppears(node, Health.Kind.LOOP_ENDED, "the loop 'plan' has ended: restart this process");
 
         node.close();
@@ -201,6 +213,140 @@ class HealthIssuesTest {
 
         carillon.schedules().delete("rates");
         assertDisappears(carillon, Health.Kind.SCHEDULE_MISSING_INSTANTS);
+    }
+
+    private static final EventType<String> NOTED = Topic.named("orders").event("order.noted", String.class);
+
+    private Carillon subscriberThatRunsDue() {
+        return fixture.client(builder -> builder.wakeup(Wakeup.http())
+                .subscribe(
+                        "notes",
+                        NOTED,
+                        (event, run) -> {},
+                        Subscribe.inAnyOrder().fromBeginning()));
+    }
+
+    private void subscriptionBehind() {
+        Carillon carillon = subscriberThatRunsDue();
+        carillon.publish(NOTED.of("a"));
+        fixture.database().execute("SELECT carillon.store_event_tick()");
+        assertHealthy(carillon);
+        fixture.database().clock().advance(Duration.ofMinutes(6));
+        assertAppears(
+                carillon,
+                Health.Kind.SUBSCRIPTION_BEHIND,
+                "subscription 'notes' of project 'default' has not delivered the events since");
+
+        carillon.runDue(Duration.ofSeconds(5));
+        assertDisappears(carillon, Health.Kind.SUBSCRIPTION_BEHIND);
+    }
+
+    private void eventsHeldBack() {
+        Carillon carillon = subscriberThatRunsDue();
+        carillon.events().pause("notes", "audit");
+        carillon.publish(NOTED.of("a"));
+        fixture.database().execute("SELECT carillon.store_event_tick()");
+        fixture.database().clock().advance(Duration.ofDays(8));
+        assertAppears(
+                carillon,
+                Health.Kind.EVENTS_HELD_BACK,
+                "the paused subscription 'notes' of project 'default' keeps events since");
+
+        carillon.events().unsubscribe("notes");
+        assertDisappears(carillon, Health.Kind.EVENTS_HELD_BACK);
+    }
+
+    /** Stores a relay whose last node has returned its lease. */
+    private Carillon withRelay() {
+        Carillon carillon = node();
+        fixture.database().execute("""
+                INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq,
+                  leased_until)
+                VALUES ('default', 'to-kafka', 'orders', 'kafka:orders', 0, 9223372036854775807, carillon.clock())
+                """);
+        assertHealthy(carillon);
+        return carillon;
+    }
+
+    private void leaseRelay() {
+        fixture.database()
+                .execute("UPDATE carillon.event_relay SET owner = gen_random_uuid(),"
+                        + " leased_until = carillon.clock() + interval '1 day'");
+    }
+
+    private void relayWithoutNode() {
+        Carillon carillon = withRelay();
+        fixture.database().clock().advance(Duration.ofSeconds(40));
+        assertAppears(
+                carillon,
+                Health.Kind.RELAY_WITHOUT_NODE,
+                "relay 'to-kafka' of project 'default' is without a producer on any node: events of the topic "
+                        + "'orders'");
+
+        carillon.events().relays().remove("to-kafka");
+        assertDisappears(carillon, Health.Kind.RELAY_WITHOUT_NODE);
+    }
+
+    private void relayFailing() {
+        Carillon carillon = withRelay();
+        leaseRelay();
+        fixture.database()
+                .execute("UPDATE carillon.event_relay SET failing_since = carillon.clock(), error = 'no broker'");
+        assertHealthy(carillon);
+        fixture.database().clock().advance(Duration.ofSeconds(40));
+        assertAppears(carillon, Health.Kind.RELAY_FAILING, "relay 'to-kafka' of project 'default' cannot send since");
+
+        fixture.database().execute("UPDATE carillon.event_relay SET failing_since = NULL, error = NULL");
+        assertDisappears(carillon, Health.Kind.RELAY_FAILING);
+    }
+
+    private void relayBehind() {
+        Carillon carillon = withRelay();
+        leaseRelay();
+        carillon.publish(NOTED.of("a"));
+        fixture.database().execute("SELECT carillon.store_event_tick()");
+        fixture.database().clock().advance(Duration.ofMinutes(6));
+        assertAppears(
+                carillon,
+                Health.Kind.RELAY_BEHIND,
+                "relay 'to-kafka' of project 'default' has not sent the events since");
+
+        fixture.database().execute("UPDATE carillon.event_relay SET cursor_tick = 1000000");
+        assertDisappears(carillon, Health.Kind.RELAY_BEHIND);
+    }
+
+    private void eventsRejected() {
+        Carillon carillon = withRelay();
+        leaseRelay();
+        EventId event = ((PublishResult.Published) carillon.publish(NOTED.of("a"))).id();
+        fixture.database().execute("""
+                        INSERT INTO carillon.event_relay_held (project, relay, tick, seq, event, day, state,
+                          blocks, reason)
+                        VALUES ('default', 'to-kafka', 1, 1, '%s', '2026-03-02', 'rejected', false, 'too large')
+                        """.formatted(event.value()));
+        assertAppears(
+                carillon,
+                Health.Kind.EVENTS_REJECTED,
+                "relay 'to-kafka' of project 'default' has events that its destination has rejected");
+
+        carillon.events().relays().skip("to-kafka", event);
+        assertDisappears(carillon, Health.Kind.EVENTS_REJECTED);
+    }
+
+    private void sourceBlocked() {
+        Carillon carillon = node();
+        fixture.database().execute("""
+                INSERT INTO carillon.event_source (project, name, part, next_position, blocked_at, reason)
+                VALUES ('default', 'bank', 'payments-0', 7, carillon.clock(), 'cannot be read')
+                """);
+        assertAppears(
+                carillon,
+                Health.Kind.SOURCE_BLOCKED,
+                "source 'bank' of project 'default' cannot publish the record at position 7 of payments-0: "
+                        + "cannot be read");
+
+        carillon.events().sources().skip("bank", "payments-0", 7);
+        assertDisappears(carillon, Health.Kind.SOURCE_BLOCKED);
     }
 
     private void scheduleUnreadable() {
@@ -312,6 +458,7 @@ class HealthIssuesTest {
     }
 
     private void breakerOpen() {
+        fixture.client(builder -> builder).queues().breaker("job", true);
         Carillon node = fixture.node(builder -> builder.handleReturning(JOB, (job, run) -> Outcome.rejected("no")));
         node.enqueueAll(JOB, Collections.nCopies(30, new Job("x")));
         assertAppears(node, Health.Kind.BREAKER_OPEN, "the breaker of queue 'job' of project 'default' is open");
@@ -323,7 +470,7 @@ class HealthIssuesTest {
     private void handlerUnknown() {
         Carillon node = node();
         var id = node.enqueue(FOREIGN, new Job("x")).run();
-        assertAppears(node, Health.Kind.HANDLER_UNKNOWN, "1 runs wait for the handler 'job.foreign'");
+        assertAppears(node, Health.Kind.HANDLER_UNKNOWN, "1 run waits for the handler 'job.foreign'");
 
         fixture.node(builder -> builder.handle(FOREIGN, (job, run) -> {}));
         awaitState(node, id, RunState.SUCCEEDED);

@@ -8,6 +8,9 @@ import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
 import io.carillon.NodeConfig;
 import io.carillon.Wakeup;
+import io.carillon.event.EventType;
+import io.carillon.event.Subscribe;
+import io.carillon.event.Topic;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.run.HandlerType;
@@ -49,6 +52,9 @@ class MetersTest {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final CarillonMeters meters = new CarillonMeters(registry);
 
+    /** The meters without a text for HELP. */
+    private final Set<String> withoutHelp = new TreeSet<>();
+
     /** The values that each meter has shown. */
     private final Map<String, Set<Double>> shown = new TreeMap<>();
 
@@ -72,6 +78,8 @@ class MetersTest {
         return Stream.of(
                 of("attempts are counted and timed", this::attempts_are_counted_and_timed),
                 of("queues", this::queues_show_due_and_running_runs_and_the_longest_wait),
+                of("subscriptions", this::subscriptions_show_their_lag),
+                of("relays", this::relays_show_their_lag_and_rejections),
                 of("schedules", this::schedules_show_next_run_lateness_and_missed_instants),
                 of("a node", this::a_node_shows_leadership_listening_and_queue_head_reads),
                 of("recoveries", this::recoveries_are_counted),
@@ -92,6 +100,7 @@ class MetersTest {
     private void all_meters_changed() {
         Set<String> meters = MeterNamesTest.meters();
         assertThat(shown.keySet()).isEqualTo(meters);
+        assertThat(withoutHelp).isEmpty();
         assertThat(meters).filteredOn(name -> shown.get(name).size() < 2).containsExactly("carillon.build.info");
     }
 
@@ -120,6 +129,13 @@ class MetersTest {
         assertThat(value(registry, "carillon.attempt.retries", "queue", "mail")).isOne();
         assertThat(value(registry, "carillon.run", "type", "job")).isEqualTo(4);
         assertThat(value(registry, "carillon.run.wait", "type", "job")).isEqualTo(3);
+        assertThat(value(registry, "carillon.runs.finished", "project", "default"))
+                .isEqualTo(3);
+        node.project("acme").enqueue(JOB, new Job("good"));
+        eventually().until(() -> value(registry, "carillon.runs.finished", "project", "acme") == 1);
+        for (String name : List.of("carillon.run", "carillon.run.wait"))
+            assertThat(value(registry, name, "project", "acme", "queue", "mail"))
+                    .isOne();
     }
 
     private void queues_show_due_and_running_runs_and_the_longest_wait() {
@@ -139,6 +155,40 @@ class MetersTest {
         eventually().until(() -> gauge(node, "carillon.node.slots", "state", "busy") == 1);
         assertThat(gauge(node, "carillon.node.slots", "state", "free")).isGreaterThan(1);
         finish.countDown();
+    }
+
+    private void subscriptions_show_their_lag() {
+        EventType<String> noted = Topic.named("orders").event("order.noted", String.class);
+        Carillon client = fixture.client(
+                builder -> builder.listener(meters).subscribe("notes", noted, (event, run) -> {}, Subscribe.inOrder()));
+        assertThat(gauge(client, "carillon.subscription.lag")).isZero();
+        client.publish(noted.of("a"));
+        fixture.database().execute("SELECT carillon.store_event_tick()");
+
+        assertThat(gauge(client, "carillon.subscription.lag", "subscription", "notes"))
+                .isOne();
+    }
+
+    private void relays_show_their_lag_and_rejections() {
+        EventType<String> noted = Topic.named("orders").event("order.noted", String.class);
+        Carillon client = fixture.client(builder -> builder.listener(meters));
+        fixture.database().execute("""
+                INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq)
+                VALUES ('default', 'to-kafka', 'orders', 'kafka:orders', 0, 9223372036854775807)
+                """);
+        for (String name : List.of("carillon.relay.lag", "carillon.relay.oldest", "carillon.relay.rejected"))
+            assertThat(gauge(client, name)).isZero();
+        client.publish(noted.of("a"));
+        fixture.database().execute("SELECT carillon.store_event_tick()");
+        fixture.database()
+                .execute("INSERT INTO carillon.event_relay_held (project, relay, tick, seq, event, day, state, blocks)"
+                        + " VALUES ('default', 'to-kafka', 1, 1, gen_random_uuid(), '2026-03-02', 'rejected', false)");
+        fixture.database().clock().advance(Duration.ofSeconds(40));
+
+        assertThat(gauge(client, "carillon.relay.lag", "relay", "to-kafka")).isOne();
+        assertThat(gauge(client, "carillon.relay.oldest", "relay", "to-kafka")).isGreaterThanOrEqualTo(39);
+        assertThat(gauge(client, "carillon.relay.rejected", "relay", "to-kafka"))
+                .isOne();
     }
 
     private void schedules_show_next_run_lateness_and_missed_instants() {
@@ -181,8 +231,10 @@ class MetersTest {
         assertThat(value(registry, "carillon.schedule.missed", "policy", "skip"))
                 .isGreaterThan(20);
 
+        assertThat(gauge(carillon, "carillon.schedule.next.run.timestamp")).isPositive();
         carillon.schedules().pause("rates");
         assertThat(gauge(carillon, "carillon.schedules.active")).isZero();
+        assertThat(gauge(carillon, "carillon.schedule.next.run.timestamp")).isZero();
     }
 
     private void a_node_shows_leadership_listening_and_queue_head_reads() {
@@ -193,6 +245,11 @@ class MetersTest {
                 builder -> builder.planning(NodeConfig.Planning.LEADER).handle(JOB, (job, run) -> {}));
 
         eventually().until(() -> gauge(node, "carillon.leader") == 1);
+        assertThat(registryOf(client).find("carillon.leader").meters()).isEmpty();
+        Carillon withoutLeader = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        assertThat(registryOf(withoutLeader).find("carillon.leader").meters())
+                .as("an alert about a missing leader must not fire here")
+                .isEmpty();
         eventually().until(() -> gauge(node, "carillon.listening") == 1);
         assertThat(gauge(node, "carillon.db.poll")).isPositive();
         assertThat(gauge(node, "carillon.build.info")).isOne();
@@ -245,6 +302,10 @@ class MetersTest {
                         "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
                                 + " leased_until = carillon.clock() - interval '1 minute'");
         assertThat(gauge(carillon, "carillon.health.issues")).isZero();
+        assertThat(gauge(carillon, "carillon.health.issues", "kind", "breaker-open"))
+                .isZero();
+        fixture.database()
+                .execute("INSERT INTO carillon.lane (queue, project, breaker) VALUES ('partner', 'default', 'open')");
 
         try (Connection connection = fixture.database().dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
@@ -255,6 +316,12 @@ class MetersTest {
             assertThat(gauge(carillon, "carillon.runs.stalled")).isOne();
             assertThat(gauge(carillon, "carillon.database.oldest.transaction")).isGreaterThan(600);
             assertThat(gauge(carillon, "carillon.health.issues")).isPositive();
+            assertThat(gauge(carillon, "carillon.health.issues", "kind", "breaker-open"))
+                    .isOne();
+            assertThat(gauge(carillon, "carillon.health.issues", "kind", "long-transaction"))
+                    .isOne();
+            assertThat(gauge(carillon, "carillon.health.issues", "kind", "no-live-node"))
+                    .isZero();
             connection.rollback();
             connection.setAutoCommit(true);
         }
@@ -266,14 +333,20 @@ class MetersTest {
 
     /** Reads a gauge from a new registry, because a registry caches the last snapshot. */
     private double gauge(Carillon carillon, String name, String... tags) {
+        return value(registryOf(carillon), name, tags);
+    }
+
+    private static SimpleMeterRegistry registryOf(Carillon carillon) {
         SimpleMeterRegistry fresh = new SimpleMeterRegistry();
         new CarillonMeters(fresh).watch(carillon);
         fresh.get("carillon.schedules").gauge().value();
-        return value(fresh, name, tags);
+        return fresh;
     }
 
     /** Returns the sum of all meters with this name and these tags; 0 if none exists yet. */
     private double value(SimpleMeterRegistry registry, String name, String... tags) {
+        for (Meter meter : registry.find(name).meters())
+            if (meter.getId().getDescription() == null) withoutHelp.add(name);
         double value = registry.find(name).tags(tags).meters().stream()
                 .mapToDouble(MetersTest::value)
                 .sum();

@@ -114,7 +114,6 @@ class QuickListenerTest {
                             // The thread that calls the handler has called the non-blocking listener before.
                             if (eventsByRun.get(run.id().toString()).contains("started " + run.attempt()))
                                 early.add("notified");
-                            // Fewer than half of the runs fail; otherwise the breaker of the queue opens.
                             if (item.number() % 4 == 3) throw new IllegalStateException("no");
                         },
                         HandlerOptions.defaults().retry(Retry.none())));

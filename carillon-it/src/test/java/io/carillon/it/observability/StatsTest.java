@@ -6,7 +6,9 @@ import io.carillon.Carillon;
 import io.carillon.Stats;
 import io.carillon.Wakeup;
 import io.carillon.it.fixture.ApiFixture;
+import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Retry;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -57,6 +59,42 @@ class StatsTest {
         assertThat(stats.schedules()).containsExactly(new Stats.ScheduleStats("once", false, FAR, Duration.ZERO, null));
         assertThat(stats.scheduleCount()).isOne();
         assertThat(stats.activeSchedules()).isOne();
+    }
+
+    @Test
+    void executions_of_the_last_hour_are_counted() {
+        Carillon carillon = fixture.client(builder -> builder.handle(JOB, (job, run) -> {
+            if (job.name().equals("bad")) throw new IllegalStateException("no");
+        }));
+        carillon.enqueueAll(JOB, Collections.nCopies(3, new Job("good")));
+        carillon.enqueue(JOB, new Job("bad"), Enqueue.now().retry(Retry.none()));
+        assertThat(carillon.stats().executions()).isEqualTo(new Stats.Executions(0, Duration.ZERO, 0, 0));
+
+        carillon.runDue(Duration.ofSeconds(20));
+
+        Stats.Executions executions = carillon.stats().executions();
+        assertThat(executions.perMinute()).isEqualTo(4 / 60.0);
+        assertThat(executions.averageTime()).isPositive();
+        assertThat(executions.failureRate()).isEqualTo(0.25);
+        assertThat(executions.recoveries()).isZero();
+    }
+
+    @Test
+    void a_paused_schedule_has_no_next_instant() {
+        Carillon carillon = client();
+        carillon.schedules().upsert("every", When.every(Duration.ofMinutes(1)), JOB, new Job("y"));
+        assertThat(carillon.stats().schedules())
+                .singleElement()
+                .satisfies(one -> assertThat(one.nextAt()).isNotNull());
+
+        carillon.schedules().pause("every");
+        fixture.database().clock().advance(Duration.ofHours(2));
+
+        assertThat(carillon.stats().schedules()).singleElement().satisfies(one -> {
+            assertThat(one.paused()).isTrue();
+            assertThat(one.nextAt()).isNull();
+        });
+        carillon.schedules().delete("every");
     }
 
     @Test

@@ -71,7 +71,8 @@ final class LedgerStress extends PlanningContract {
     private final Random random;
     private final List<StressThread> stressThreads = new ArrayList<>();
     private final Map<String, List<LedgerCoverage.Span>> spans = new HashMap<>();
-    private final Map<String, UUID> runOfInstant = new ConcurrentHashMap<>();
+    /** For each instant the run of each attempt that started: a claim that was handed back before is no start. */
+    private final Map<String, Map<String, UUID>> runsOfInstant = new ConcurrentHashMap<>();
     /** By schedule: the planned instants of claims, except claims handed back before their handler was called. */
     private final Map<String, Map<String, Instant>> started = new ConcurrentHashMap<>();
 
@@ -190,6 +191,10 @@ final class LedgerStress extends PlanningContract {
 
     List<String> violations() {
         List<String> faults = new ArrayList<>(duplicates);
+        runsOfInstant.forEach((instant, runs) -> {
+            Set<UUID> different = Set.copyOf(runs.values());
+            if (different.size() > 1) faults.add(instant + " started as the runs " + different);
+        });
         for (String name : TIMINGS.keySet()) {
             faults.addAll(wrongBackfills(name));
             List<LedgerCoverage.Span> known = spans.get(name);
@@ -304,11 +309,9 @@ final class LedgerStress extends PlanningContract {
                     duplicates.add(attempt.idempotencyKey() + " started before its planned instant");
                 started.computeIfAbsent(nameOf(attempt), name -> new ConcurrentHashMap<>())
                         .put(claimOf(attempt), planned);
-                UUID first = runOfInstant.putIfAbsent(
-                        attempt.idempotencyKey(), attempt.run().value());
-                if (first != null && !first.equals(attempt.run().value()))
-                    duplicates.add(attempt.idempotencyKey() + " started as " + first + " and "
-                            + attempt.run().value());
+                runsOfInstant
+                        .computeIfAbsent(attempt.idempotencyKey(), key -> new ConcurrentHashMap<>())
+                        .put(claimOf(attempt), attempt.run().value());
             }
         }
 
@@ -329,8 +332,9 @@ final class LedgerStress extends PlanningContract {
             Set<RunId> started = called ? Set.of(attempt.run()) : Set.of();
             OwnedRun row = new OwnedRun(PROJECT, attempt.run(), attempt.number());
             int letGo = storage.runs().handBackRows(node, List.of(row), started, true);
-            if (!called && letGo == 1)
-                LedgerStress.this.started.get(nameOf(attempt)).remove(claimOf(attempt));
+            if (called || letGo != 1) return;
+            LedgerStress.this.started.get(nameOf(attempt)).remove(claimOf(attempt));
+            runsOfInstant.get(attempt.idempotencyKey()).remove(claimOf(attempt));
         }
 
         private void apply(Attempt attempt, Transition transition) {

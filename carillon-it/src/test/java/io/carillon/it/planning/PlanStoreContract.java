@@ -361,6 +361,6 @@ abstract class PlanStoreContract extends PlanningContract {
         long millis = (System.nanoTime() - before) / 1_000_000;
 
         assertThat(millis).as("milliseconds for 300 x 64 ticks").isLessThan(8_000);
-        assertThat(storage().lanes().list(PROJECT).get(0).waiting()).isEqualTo(10_000);
+        assertThat(storage().lanes().list(PROJECT).get(0).counts().waiting()).isEqualTo(10_000);
     }
 }

@@ -28,6 +28,7 @@ import io.carillon.it.race.RaceAnswer.ExplicitAnswer;
 import io.carillon.it.race.RaceCase.Sender;
 import io.carillon.it.race.RaceCase.Skip;
 import io.carillon.it.race.RaceCase.StatementCall;
+import io.carillon.run.Enqueue;
 import io.carillon.run.Progress;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
@@ -65,7 +66,11 @@ final class RaceCases extends RaceCaseList {
         runAdmin();
         newRuns();
         purges();
+        stats();
         addAll(new RaceScheduleCases().all());
+        addAll(new RaceEventCases().all());
+        addAll(new RaceWaitCases().all());
+        addAll(new RaceRelayCases().all());
     }
 
     private void endings() {
@@ -254,6 +259,15 @@ final class RaceCases extends RaceCaseList {
                 LIMITED,
                 EMPTY);
         add(
+                "LaneRepository.SET_BREAKER",
+                (fixture, through, sender) -> done(() -> through.lanes().setBreaker(RunSpec.MAIL, sender.first())),
+                LANE,
+                PAUSED_LANE,
+                LIMITED,
+                BREAKER_OPEN,
+                BREAKER_PROBED,
+                EMPTY);
+        add(
                 "LaneRepository.PAUSE",
                 (fixture, through, sender) -> through.lanes().pause(RunSpec.MAIL, sender.first() ? "ann" : "bob", null),
                 LANE,
@@ -274,12 +288,12 @@ final class RaceCases extends RaceCaseList {
         skipping(Skip.ANY, "LaneLimits.SAVE_BUCKET", claim, LIMITED);
         skipping(Skip.ANY, "LaneLimits.MARK_PROBE", claim, BREAKER_OPEN);
         StatementCall failed = (fixture, through, sender) -> through.lanes()
-                .reportOutcomes(RaceFixture.claimer(sender), List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20)));
+                .reportOutcomes(RaceFixture.claimer(sender), List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20, false)));
         for (String statement :
                 List.of("LaneBreakers.REPORT", "LaneBreakers.OPEN_BREAKERS", "LaneBreakers.DELETE_REPORTS"))
             add(statement, failed, LANE, PAUSED_LANE, LIMITED, EMPTY);
         StatementCall well = (fixture, through, sender) -> through.lanes()
-                .reportOutcomes(RaceFixture.claimer(sender), List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0)));
+                .reportOutcomes(RaceFixture.claimer(sender), List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0, true)));
         add("LaneBreakers.DECIDE_PROBES", well, BREAKER_PROBED);
         add("LaneBreakers.DELETE_REPORTS", well, BREAKER_PROBED);
         add("LaneBreakers.REPORT", well, BREAKER_PROBED, LEFTOVERS);
@@ -361,7 +375,7 @@ final class RaceCases extends RaceCaseList {
         return StoreFixture.NOON.plus(Duration.ofHours(sender.first() ? 1 : 2));
     }
 
-    private static StatementCall bulk(RunState state, BulkAction operation) {
+    static StatementCall bulk(RunState state, BulkAction operation) {
         return (fixture, through, sender) -> bulk(through, state, operation);
     }
 
@@ -395,6 +409,7 @@ final class RaceCases extends RaceCaseList {
                 GATED,
                 GATE_TAKEN);
         enqueuing("GatedRunInsert.INSERT_GATED", RunSpec.mail().rateKey("shop", 2, TEN), false, false, RATED);
+        enqueuing("WaitingRunInsert.INSERT_WAITING", keyed.afterRuns(Enqueue.Then.WAIT, CONTESTED), false, false, keys);
         StatementCall holding = (fixture, through, sender) -> through.newRuns()
                 .enqueue(runs(keyed, sender, false).stream()
                         .map(run -> run.withKeyWindow(MINUTE))
@@ -422,6 +437,21 @@ final class RaceCases extends RaceCaseList {
             runs.add(RunSpec.mail().key(spec.gate() == null ? "before" : null).run(RaceFixture.newRunId(sender, 1)));
         runs.add(spec.run(RaceFixture.newRunId(sender, 0)));
         return runs;
+    }
+
+    private void stats() {
+        add(
+                "StatsRepository.WRITE",
+                (fixture, through, sender) ->
+                        done(() -> through.stats().write(RaceFixture.stats(sender, sender.first() ? 2 : 3))),
+                STATS);
+        StatementCall compute =
+                (fixture, through, sender) -> done(() -> through.stats().computeHours());
+        skippingSilently("StatsRepository.COMPUTE_HOUR", compute, compute, STATS);
+        StatementCall remove =
+                (fixture, through, sender) -> done(() -> through.stats().removeOlder(Duration.ZERO, Duration.ZERO));
+        for (String statement : List.of("REMOVE_MINUTES", "REMOVE_HOURS"))
+            skippingSilently("StatsRepository." + statement, remove, remove, STATS);
     }
 
     private void purges() {

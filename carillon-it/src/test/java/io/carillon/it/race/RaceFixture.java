@@ -1,19 +1,27 @@
 package io.carillon.it.race;
 
+import io.carillon.Stats.RunStats;
+import io.carillon.event.EventId;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.schedule.TickPlan;
+import io.carillon.internal.store.event.EventDispatchStore;
+import io.carillon.internal.store.event.EventPosition;
 import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.OwnedRun;
+import io.carillon.internal.store.run.RunWaitStore;
+import io.carillon.internal.store.stats.DurationHistogram;
+import io.carillon.internal.store.stats.StatsRow;
 import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
+import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
@@ -29,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /**
  * The rows of a race: three runs, of which the middle one is contested, two nodes, and the rows that a setup adds. All
@@ -56,6 +65,9 @@ final class RaceFixture extends PlanningContract {
     private List<TickPlan> plans = List.of();
     private List<RunId> ticks = List.of();
     private RunId contested = CONTESTED;
+    private List<EventDispatchStore.Cursor> subscriptions = List.of();
+    private EventDispatchStore.Place place;
+    private List<EventDispatchStore.Head> heads = List.of();
 
     RaceFixture(PostgresStoreFixture fixture) {
         this.storeFixture = fixture;
@@ -149,6 +161,66 @@ final class RaceFixture extends PlanningContract {
         storage().newRuns().enqueue(runs).forEach(answer -> {
             if (!(answer instanceof EnqueueResult.Enqueued)) throw new AssertionError(answer.toString());
         });
+    }
+
+    /** Stores three runs that wait for a run that has left the history. */
+    void waiting(Enqueue.Then onFailure) {
+        nodes(RunSpec.HANDLER);
+        RunSpec spec = RunSpec.mail().afterRuns(onFailure, new RunId(id(71)));
+        storage().newRuns().enqueue(RUNS.stream().map(spec::run).toList());
+    }
+
+    /** Returns the key of the contested run or, for a batch, the keys of all runs. */
+    static List<RunWaitStore.RunKey> keys(RaceCase.Sender sender) {
+        return (sender.batch() ? RUNS : List.of(CONTESTED))
+                .stream().map(run -> new RunWaitStore.RunKey(PROJECT, run)).toList();
+    }
+
+    /** Publishes events whose ids are the same in each race. */
+    void publish(EventId... ids) {
+        nodes(RunSpec.HANDLER);
+        storage()
+                .events()
+                .publish(
+                        Stream.of(ids)
+                                .map(id -> RaceEventCases.event(id, false, null))
+                                .toList(),
+                        false);
+    }
+
+    /** Creates a subscription with two events behind its cursor. */
+    void subscribed() {
+        publish(RaceEventCases.FIRST, RaceEventCases.SECOND_EVENT);
+        storage().events().declare(RaceEventCases.declaration("order.*"));
+        storage().eventDispatch().storeTick();
+        subscriptions = storage().eventDispatch().behind(10);
+    }
+
+    /** Removes the cursor of the subscription, which has reached the place. */
+    void joined() {
+        EventDispatchStore dispatch = storage().eventDispatch();
+        if (dispatch.join(dispatch.place(), List.of(subscription().name())) != 1) throw new AssertionError("no join");
+        readPlace();
+    }
+
+    void readPlace() {
+        place = storage().eventDispatch().place();
+        heads = storage().eventDispatch().read(new EventDispatchStore.Window(EventPosition.endOf(0), 1, null), 10);
+    }
+
+    /** Returns the place as it was read before the race. */
+    EventDispatchStore.Place place() {
+        return place;
+    }
+
+    /** Returns the events of the first tick. */
+    List<EventDispatchStore.Head> heads() {
+        return heads;
+    }
+
+    /** Returns the subscription as it was read before the race. */
+    EventDispatchStore.Cursor subscription() {
+        return subscriptions.get(0);
     }
 
     void keyedRuns() {
@@ -292,5 +364,19 @@ final class RaceFixture extends PlanningContract {
                             : attempt.times().plannedAt()) + " attempt " + attempt.number());
         lines.sort(null);
         return lines;
+    }
+
+    /** Returns the statistics that a sender writes: of the contested minute, and with a batch also of another queue. */
+    static List<StatsRow> stats(RaceCase.Sender sender, long version) {
+        StatsRow.Durations durations = new StatsRow.Durations(
+                DurationHistogram.EMPTY, DurationHistogram.EMPTY, new DurationHistogram(version, List.of(version)));
+        return (sender.batch() ? List.of("contested", "other") : List.of("contested"))
+                .stream()
+                        .map(queue -> new StatsRow(
+                                new StatsRow.Key(id(70), StoreFixture.NOON, PROJECT, queue, RunSpec.HANDLER),
+                                version,
+                                Map.of(RunStats.Count.SUCCEEDED, version),
+                                durations))
+                        .toList();
     }
 }

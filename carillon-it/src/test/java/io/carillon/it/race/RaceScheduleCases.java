@@ -76,17 +76,14 @@ final class RaceScheduleCases extends RaceCaseList {
                     List.of("ScheduleRepository.UPDATE", "FutureTicks.MOVE_CURSOR", "FutureTicks.DELETE_AFTER_CUTOFF"))
                 add(statement, edit, setup);
         }
-        add(
-                "ScheduleRepository.INSERT",
-                (fixture, through, sender) -> upsert(through, ScheduleSpec.every(TEN), null),
-                EMPTY);
+        add("NewSchedules.CREATE", (fixture, through, sender) -> upsert(through, ScheduleSpec.every(TEN), null), EMPTY);
         StatementCall pause = (fixture, through, sender) -> through.schedules()
                 .pause(
                         PROJECT,
                         "report",
                         new Schedule.Pause(Instant.EPOCH, sender.first() ? "ann" : "bob", null, null));
         add(
-                "ScheduleRepository.PAUSE",
+                "SchedulePauses.PAUSE",
                 pause,
                 TICKS,
                 ZONED,

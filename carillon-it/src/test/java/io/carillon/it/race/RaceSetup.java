@@ -7,6 +7,7 @@ import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
+import io.carillon.run.Enqueue;
 import io.carillon.run.Progress;
 import io.carillon.run.RunId;
 import io.carillon.schedule.OverlapPolicy;
@@ -152,6 +153,71 @@ enum RaceSetup {
     }),
     /** Runs behind a rate key. */
     RATED(fixture -> fixture.runs(RunSpec.mail().rateKey("shop", 2, RaceFixture.TEN))),
+    /** Runs that wait for a run that has ended, and may execute. */
+    WAIT_OVER(fixture -> fixture.waiting(Enqueue.Then.RUN_ANYWAY)),
+    /** Runs that are to be cancelled, because the run that they wait for did not succeed. */
+    WAIT_FAILED(fixture -> fixture.waiting(Enqueue.Then.CANCEL)),
+    /** The partitions of today and yesterday exist, also after a race has removed old ones. */
+    PARTITIONS(fixture -> fixture.storage().maintenance().ensurePartitions(0)),
+    /** An event that no tick contains. */
+    EVENT_PUBLISHED(fixture -> fixture.publish(RaceEventCases.FIRST)),
+    /** Like {@link #EVENT_PUBLISHED}, after five days, and with two older ticks. */
+    OLD_TICKS(fixture -> {
+        fixture.database().database().execute("""
+                INSERT INTO carillon.event_tick (tick, snapshot) VALUES (1, '3:3:'), (2, '3:3:')
+                """);
+        fixture.advance(Duration.ofDays(5));
+        fixture.publish(RaceEventCases.FIRST);
+    }),
+    /** A subscription with two events behind its cursor. */
+    SUBSCRIBED(RaceFixture::subscribed),
+    /** Like {@link #SUBSCRIBED}, but without a cursor of its own: the events are behind the place of all. */
+    SUBSCRIBED_AT_PLACE(fixture -> {
+        fixture.subscribed();
+        fixture.joined();
+    }),
+    /** Like {@link #SUBSCRIBED_AT_PLACE}, but the place is behind the events, and the cursor has reached it. */
+    SUBSCRIPTION_CAUGHT_UP(fixture -> {
+        fixture.subscribed();
+        fixture.database().database().execute("""
+                UPDATE carillon.event_dispatch SET tick = 1;
+                UPDATE carillon.event_cursor SET tick = 1;
+                """);
+        fixture.readPlace();
+    }),
+    /** Claimed ticks that publish an event. */
+    EVENT_TICKS(fixture -> {
+        fixture.runs();
+        fixture.database().database().execute("""
+                UPDATE carillon.run SET target_name = 'carillon.publish', payload = convert_to(
+                  '{"schedule":"s","topic":"orders","type":"order.noted","codec":"json","data":"MQ=="}', 'UTF8')
+                """);
+        fixture.claimAll(RaceFixture.OWNER);
+    }),
+    SUBSCRIPTION_PAUSED(fixture -> {
+        fixture.subscribed();
+        fixture.storage().events().pause(RaceFixture.PROJECT, RaceEventCases.NAME, "audit");
+    }),
+    /** Like {@link #SUBSCRIBED}, with a replay that has reached its end. */
+    REPLAY_ENDED(fixture -> {
+        fixture.subscribed();
+        fixture.database().database().execute("""
+                INSERT INTO carillon.event_cursor (project, name, replay, tick, seq, ends_at_tick)
+                SELECT project, name, 7, 1, 9223372036854775807, 1 FROM carillon.event_subscription
+                """);
+    }),
+    /** The node {@code OWNER} has the lease of a relay, of which an operator has released a rejected event. */
+    RELAY_LEASED(RaceRelayCases::leased),
+    /** Like {@link #RELAY_LEASED}, but the lease has ended. */
+    RELAY_LEASE_ENDED(fixture -> {
+        RaceRelayCases.leased(fixture);
+        fixture.advance(RaceFixture.MINUTE);
+    }),
+    /** A partition of a source that a record blocks, with a parked record before it. */
+    SOURCE_BLOCKED(fixture -> {
+        fixture.nodes();
+        RaceRelayCases.blocked(fixture.storage());
+    }),
     /** Two schedules with an interval of ten seconds; two ticks of each are due. */
     TICKS(fixture -> fixture.schedules(ScheduleSpec.every(RaceFixture.TEN), Duration.ofSeconds(25))),
     /** Like {@link #TICKS}, but after two hours without a node: late ticks, and instants that were never planned. */
@@ -186,6 +252,12 @@ enum RaceSetup {
         fixture.started(OverlapPolicy.CANCEL_PREVIOUS);
         fixture.end(new Transition.Retry(RaceFixture.SECOND, "not now", false));
         fixture.advance(RaceFixture.TEN);
+    }),
+    /** Statistics of a minute of an hour that has ended, and of that hour. */
+    STATS(fixture -> {
+        fixture.storage().stats().write(RaceFixture.stats(RaceCase.Sender.FIRST_BATCH, 1));
+        fixture.advance(Duration.ofHours(2));
+        fixture.storage().stats().computeHours();
     }),
     /** Expired rows of all kinds. */
     LEFTOVERS(RaceSetup::leftovers),
@@ -239,7 +311,9 @@ enum RaceSetup {
     private static void breakerOpen(RaceFixture fixture) {
         fixture.nodes(RunSpec.HANDLER);
         fixture.storage().newRuns().enqueue(List.of(RunSpec.mail().run(RaceFixture.CONTESTED)));
-        fixture.storage().lanes().reportOutcomes(RaceFixture.OWNER, List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20)));
+        fixture.storage()
+                .lanes()
+                .reportOutcomes(RaceFixture.OWNER, List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20, false)));
         fixture.advance(RaceFixture.MINUTE);
     }
 
@@ -255,7 +329,9 @@ enum RaceSetup {
         orderCancels(fixture);
         fixture.end(new Transition.AwaitCallback(RaceFixture.MINUTE, "digest", RaceFixture.TEN));
         orderCancels(fixture);
-        fixture.storage().lanes().reportOutcomes(RaceFixture.OWNER, List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0)));
+        fixture.storage()
+                .lanes()
+                .reportOutcomes(RaceFixture.OWNER, List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0, true)));
         fixture.storage().nodes().retire(RaceFixture.OWNER);
         fixture.storage().nodes().rescue(3);
         fixture.advance(RaceFixture.MINUTE);
@@ -263,6 +339,10 @@ enum RaceSetup {
         fixture.database().database().execute("""
                 INSERT INTO carillon.claim_record SELECT '00000000-0000-7000-8000-0000000000ff', n, '{default}', '{}'
                   FROM generate_series(1, 3) n;
+                INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures,
+                                                    recorded_at)
+                  SELECT 'default', md5('gone')::uuid, n, 'charge', 'step', md5('node')::uuid, 1, 0, carillon.clock()
+                    FROM generate_series(0, 2) n;
                 INSERT INTO carillon.unique_key_window
                   SELECT 'default', 'mail', k, '%s', carillon.clock() + interval '1 min'
                   FROM unnest('{left,key,right}'::text[]) AS k;

@@ -66,6 +66,8 @@ final class RaceTables implements AutoCloseable {
     }
 
     private static String clearing(String table) {
+        if (table.equals("event_dispatch"))
+            return "UPDATE carillon.event_dispatch SET tick = 0, seq = 9223372036854775807, version = 1";
         return "DELETE FROM carillon." + table + (table.equals("project") ? " WHERE project <> 'default'" : "");
     }
 
@@ -86,6 +88,11 @@ final class RaceTables implements AutoCloseable {
         if (table.equals("node"))
             place = " - 'probable_cause_run_id' || jsonb_build_object('probable_cause_run_id', (SELECT r.id"
                     + " FROM carillon.run r WHERE r.id = t.probable_cause_run_id AND r.owner = t.id))";
+        // These values only grow, also from one race to the next.
+        if (table.equals("event_store")) place = " - 'seq' - 'xid'";
+        if (table.equals("event_tick")) place = " - 'snapshot'";
+        if (table.equals("event_dispatch")) place = " - 'version'";
+        if (table.equals("event_epoch")) place = " - 'xid_offset'";
         // A rate gate without starts equals a missing one: the promotion of a run creates it.
         String some = table.equals("gate")
                 ? " WHERE NOT (t.kind = 'rate' AND t.passed_unclaimed = 0 AND t.recent_starts = '{}')"

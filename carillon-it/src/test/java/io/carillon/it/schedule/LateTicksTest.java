@@ -183,7 +183,7 @@ class LateTicksTest extends PlanningContract {
         switch (how) {
             case "pause", "open" -> storage().lanes().resume(RunSpec.MAIL);
             case "limit" -> storage().lanes().limit(RunSpec.MAIL, QueueLimits.none());
-            default -> storage().lanes().reportOutcomes(node(), List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0)));
+            default -> storage().lanes().reportOutcomes(node(), List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0, true)));
         }
     }
 

@@ -97,7 +97,7 @@ class LatenessTest {
     }
 
     @Test
-    void the_lateness_of_a_retry_counts_from_the_planned_instant() {
+    void a_retry_makes_no_run_later_than_its_first_start() {
         failures = 1;
         carillon.schedules().upsert("r", When.cron("0 13 * * *", "UTC"), REPORT, EU);
         fixture.database().clock().stopAt(Instant.parse("2026-05-04T13:00:00Z"));
@@ -105,8 +105,14 @@ class LatenessTest {
         fixture.database().clock().stopAt(Instant.parse("2026-05-04T16:00:01Z"));
         carillon.runDue(BUDGET);
 
-        assertThat(only(RunState.SUCCEEDED).lateness().orElseThrow())
-                .isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        Run run = only(RunState.SUCCEEDED);
+        assertThat(run.instants().startedAt()).isAfter(Instant.parse("2026-05-04T16:00:00Z"));
+        assertThat(run.lateness().orElseThrow()).isLessThan(Duration.ofMinutes(1));
+        LedgerEntry entry = carillon.schedules()
+                .ledger("r", Instant.parse("2026-05-04T12:00:00Z"), Instant.parse("2026-05-04T16:00:00Z"))
+                .get(0);
+        assertThat(entry.lateness()).isEqualTo(run.lateness());
+        assertThat(entry.endedAt()).isEqualTo(run.instants().endedAt());
         assertThat(starts).hasSize(2);
         assertThat(starts.get(1).lateness()).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
         assertThat(starts.get(1).waited())

@@ -7,6 +7,7 @@ import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
 import io.carillon.PauseOptions;
 import io.carillon.it.fixture.ApiFixture;
+import io.carillon.it.fixture.StatementCounter;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.schedule.LedgerEntry;
@@ -25,6 +26,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -102,6 +104,67 @@ class PausesTest {
     }
 
     @Test
+    void several_schedules_are_paused_like_one_after_the_other() {
+        Queue<ScheduleEvent> events = new ConcurrentLinkedQueue<>();
+        Carillon observed = fixture.client(builder -> builder.scheduleListener(events::add));
+        List<When> timings = List.of(
+                HOURLY,
+                When.every(Duration.ofSeconds(20)),
+                HOURLY.except(LocalDate.parse("2026-05-04")),
+                When.once(at("18:00")),
+                When.every(Duration.ofMinutes(7)).maxRuns(3));
+        for (int i = 0; i < timings.size(); i++)
+            for (String name : List.of("one", "all")) observed.schedules().upsert(name + i, timings.get(i), REPORT, EU);
+        observed.schedules().upsert("paused", HOURLY, REPORT, EU);
+        observed.schedules().pause("paused");
+        clock.stopAt(at("13:30"));
+        events.clear();
+
+        for (int i = 0; i < timings.size(); i++) observed.schedules().pause("one" + i, STOCKTAKING);
+        List<String> paused = observed.schedules()
+                .pause(List.of("all4", "all3", "all2", "all1", "all0", "paused", "unknown"), STOCKTAKING);
+
+        assertThat(paused).containsExactlyInAnyOrder("all0", "all1", "all2", "all3", "all4");
+        assertThat(events)
+                .filteredOn(event -> event.toString().contains("all"))
+                .hasSize(5)
+                .contains(new ScheduleEvent.Paused("default", "all0", "ann", "stocktaking", at("14:30")));
+        for (int i = 0; i < timings.size(); i++) {
+            Schedule one = observed.schedules().get("one" + i).orElseThrow();
+            Schedule all = observed.schedules().get("all" + i).orElseThrow();
+            assertThat(all.pause()).as(all.name()).isEqualTo(one.pause());
+            assertThat(all.planningState()).as(all.name()).isEqualTo(one.planningState());
+            assertThat(states("all" + i)).as(all.name()).isEqualTo(states("one" + i));
+        }
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run").number()).isZero();
+    }
+
+    private List<String> states(String name) {
+        return carillon.schedules().ledger(name, at("00:00"), at("23:00")).stream()
+                .map(entry -> "%s %s %d %s %s"
+                        .formatted(entry.from(), entry.to(), entry.count(), entry.state(), entry.reason()))
+                .toList();
+    }
+
+    @Test
+    void the_statements_of_a_pause_do_not_depend_on_the_number_of_schedules() {
+        StatementCounter counter = new StatementCounter(fixture.database().pool(2));
+        Carillon counted = fixture.add(Carillon.on(counter.source()).build());
+        List<String> names = IntStream.range(0, 60).mapToObj(i -> "r" + i).toList();
+        for (String name : names) carillon.schedules().upsert(name, When.every(Duration.ofSeconds(20)), REPORT, EU);
+        clock.stopAt(at("12:10"));
+        counted.schedules().pause(names.subList(0, 1), STOCKTAKING);
+
+        counter.restart();
+        counted.schedules().pause(names.subList(1, 2), STOCKTAKING);
+        long forOne = counter.byThread().get(Thread.currentThread().getName());
+        counter.restart();
+        assertThat(counted.schedules().pause(names, STOCKTAKING)).hasSize(58);
+
+        assertThat(counter.byThread().get(Thread.currentThread().getName())).isEqualTo(forOne);
+    }
+
+    @Test
     void a_pause_ends_automatically_and_later_instants_are_not_skipped() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().pause("r", PauseOptions.until(at("14:30")));
@@ -153,7 +216,7 @@ class PausesTest {
         clock.stopAt(at("15:30"));
 
         assertThat(carillon.schedules().ledger("r", at("14:00"), at("20:00")))
-                .containsExactly(new LedgerEntry(at("14:00"), at("15:00"), 2, "skipped", "paused", null, null));
+                .containsExactly(new LedgerEntry(at("14:00"), at("15:00"), 2, "skipped", "paused", null, null, null));
         assertThat(fixture.query("SELECT count(*) FROM carillon.ledger_gap").number())
                 .isZero();
     }
@@ -165,7 +228,8 @@ class PausesTest {
         carillon.runDue(Duration.ofSeconds(20));
 
         assertThat(ledger())
-                .containsExactly(new LedgerEntry(at("13:00"), at("15:00"), 3, "skipped", "excluded date", null, null));
+                .containsExactly(
+                        new LedgerEntry(at("13:00"), at("15:00"), 3, "skipped", "excluded date", null, null, null));
         assertThat(made).isEmpty();
     }
 
@@ -218,7 +282,7 @@ class PausesTest {
     private List<LedgerEntry> ledger() {
         return carillon.schedules().ledger("r", at("00:00"), at("23:00")).stream()
                 .map(entry -> new LedgerEntry(
-                        entry.from(), entry.to(), entry.count(), entry.state(), entry.reason(), null, null))
+                        entry.from(), entry.to(), entry.count(), entry.state(), entry.reason(), null, null, null))
                 .toList();
     }
 

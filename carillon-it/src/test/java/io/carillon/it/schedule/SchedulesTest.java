@@ -106,25 +106,6 @@ class SchedulesTest {
     }
 
     @Test
-    void a_schedule_in_the_queue_default_stays_there_until_an_upsert_names_another_queue() {
-        carillon.schedules()
-                .upsert("hourly", HOURLY, REPORT, EU, ScheduleOptions.defaults().queue("default"));
-        long version = carillon.schedules().get("hourly").orElseThrow().version();
-
-        assertThat(carillon.schedules().upsert("hourly", HOURLY, REPORT, EU))
-                .isInstanceOf(ScheduleChange.Unchanged.class);
-        assertThat(queue("hourly")).isEqualTo("default");
-        assertThat(carillon.schedules().get("hourly").orElseThrow().version()).isEqualTo(version);
-        clock.stopAt(Instant.parse("2026-05-04T13:00:00Z"));
-        carillon.runDue(Duration.ofSeconds(5));
-        assertThat(made).hasSize(1);
-
-        carillon.schedules()
-                .upsert("hourly", HOURLY, REPORT, EU, ScheduleOptions.defaults().queue("report.make"));
-        assertThat(queue("hourly")).isEqualTo("report.make");
-    }
-
-    @Test
     void every_kind_and_option_reads_back_as_it_was_written() {
         When[] all = {
             HOURLY,

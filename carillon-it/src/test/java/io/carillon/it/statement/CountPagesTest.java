@@ -97,6 +97,37 @@ class CountPagesTest {
         }
     }
 
+    /** The statistics know one project and one queue, so every plan expects that all rows match. */
+    @Test
+    void the_count_for_a_quota_reads_the_runs_of_its_project_only_although_the_statistics_are_old()
+            throws SQLException {
+        try (Connection connection = DATABASE.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            // The connection may have the role of another test.
+            statement.execute("DISCARD ALL");
+            statement.execute("SET plan_cache_mode = force_generic_plan");
+            DATABASE.execute("ANALYZE carillon.run");
+            DATABASE.execute("""
+                    INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target,
+                      target_name, codec, payload)
+                    SELECT 'small', id, 'small', 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler',
+                      'mail.send', 'json', '' FROM (
+                    """ + ROWS + " LIMIT 3) r");
+            for (String count : List.of("'small', null", "'small', 'small'", "'default', 'small'", "'none', null"))
+                assertThat(GenericPlan.pagesOfQuery(
+                                connection, "SELECT carillon.count_live_runs(%s, 10000)".formatted(count)))
+                        .as(count)
+                        .isLessThan(20);
+            assertThat(GenericPlan.pagesOfQuery(
+                            connection,
+                            "SELECT * FROM carillon.count_runs_of_queues('default', '{small,none}', 10000)"))
+                    .isLessThan(30);
+            assertThat(GenericPlan.pagesOfQuery(connection, "SELECT carillon.count_live_runs('default', null, 10000)"))
+                    .isLessThan(MAX_PAGES);
+            statement.execute("DISCARD ALL");
+        }
+    }
+
     private static void everyCountReadsFewPages(Connection connection) throws SQLException {
         for (String filter : FILTERS) {
             String count = "SELECT * FROM carillon.count_runs('default', %s, 10000)".formatted(filter);

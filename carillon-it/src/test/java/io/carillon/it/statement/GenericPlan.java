@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * prepared statement, when it ignores the parameter values.
  */
 final class GenericPlan {
-    private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-zA-Z][a-zA-Z0-9]*)");
+    private static final Pattern PARAMETER = Pattern.compile("(?<![:\\w]):([a-zA-Z][a-zA-Z0-9]*)");
 
     private static final Pattern BUFFERS = Pattern.compile("Buffers: shared(?: hit=(\\d+))?(?: read=(\\d+))?");
 
@@ -53,7 +53,9 @@ final class GenericPlan {
             delays float8[] '{0}'
             RunRows.before uuid 'ffffffff-ffff-ffff-ffff-ffffffffffff' | RunRows.queue text null
             RunRows.handler text null | RunRows.schedule uuid null
-            RunRows.state text null | RunRows.limit bigint 51
+            RunRows.state text null | RunRows.limit bigint 51 | readTo uuid '00000000-0000-0000-0000-000000000000'
+            notQueue text null | notHandler text null | notState text null | RunRows.from timestamptz null
+            RunRows.to timestamptz null | RunRows.error text null | RunRows.payload text null | reads bigint 1000
             limit bigint 500 | cutoff timestamptz '2026-03-02' | logs text[] '{log}' | readyFrom timestamptz '-infinity'
             readyFroms timestamptz[] '{-infinity}' | names text[] '{overlap:00000000-0000-7000-8000-000000000009}'
             RateGates.names text[] '{rate:1000:a}' | nextInstants timestamptz[] '{infinity}'
@@ -66,15 +68,32 @@ final class GenericPlan {
             capacities int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped'
             unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             target text 'handler' | codec text 'json' | payload bytea '' | headers text null
-            headerTexts text[] '{null}' | origin text 'direct' | key text null | schedule uuid null
+            headerTexts text[] '{null}' | policies text[] '{null}' | policy text null
+            origin text 'direct' | key text null | schedule uuid null
             instant timestamptz null | delay float8 0 | windows float8[] '{60}' | attempt int 1
             availableStarts float8[] '{1}' | now timestamptz '2026-03-02'
             node uuid '00000000-0000-7000-8000-000000000001' | succeededCounts int[] '{1}' | failedCounts int[] '{0}'
+            afterOpening bool[] '{t}'
             allRequests boolean true | runIds uuid[] '{}' | done bigint[] '{1}' | totals bigint[] '{2}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}'
             tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
             tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}'
             tickStartBy timestamptz[] '{2026-03-03}' | tickMayStartLate bool[] '{null}' | versions bigint[] '{1}'
+            replays bigint[] '{0}' | ticks bigint[] '{1}' | seqs bigint[] '{9223372036854775807}' | firsts int[] '{1}'
+            lasts int[] '{1}' | toTick bigint 2 | toSeq bigint 9223372036854775807 | days date[] '{2026-03-02}'
+            runs uuid[] '{00000000-0000-7000-8000-000000000008}' | topic text 'orders' | expected bigint null
+            events uuid[] '{00000000-0000-7000-8000-000000000009}' | topics text[] '{orders}'
+            position int 0 | path text 'charge' | value bytea '' | sleep float8 null | error text null
+            waiting uuid[] '{00000000-0000-7000-8000-000000000008}' | onFailures text[] '{cancel}'
+            awaited uuid[] '{00000000-0000-7000-8000-000000000009}'
+            seq bigint 9223372036854775807 | tick bigint 0 | separate boolean false
+            EventDispatchRepository.events uuid[] '{00000000-0000-7000-8000-000000000009}'
+            firstRun text '00000000-0000-7000-8000-000000000009' | token text 'planning' | epoch bigint 1
+            publishIds text[] '{p}'
+            types text[] '{order.placed}' | datas bytea[] '{}'
+            sent bigint 1 | fromTick bigint 1 | fromSeq bigint 1
+            blocks bool[] '{t}' | duration float8 5 | from bigint 1 | to bigint 2 | part text 'a-0'
+            positions bigint[] '{1}' | SourceRepository.keys bytea[] '{}' | values bytea[] '{}'
             """);
 
     private GenericPlan() {}

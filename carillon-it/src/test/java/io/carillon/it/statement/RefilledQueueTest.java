@@ -46,6 +46,7 @@ class RefilledQueueTest {
             statement.execute("DELETE FROM carillon.run");
             statement.execute("VACUUM ANALYZE carillon.run");
             statement.execute(FILL);
+            statement.execute(FILL.replace("'default'", "'other'").replace("-20000, 10000", "1, 3"));
         }
     }
 
@@ -58,8 +59,15 @@ class RefilledQueueTest {
     @CsvSource(delimiter = '|', textBlock = """
                     one | 50 | claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{mail.send}', '{}')
                     any | 60 | claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{}', '{}')
+                    lanes | 50 | claim_candidates('{mail}', '{default}', '{1}'::smallint[], '{-infinity}', '{50}', \
+                    '{mail.send}', '{}')
                     heads | 300 | queue_head('-infinity', 200, 100)
                     handlers | 2 | handlers_in_lane('mail', 'default', 1::smallint)
+                    count | 50 | count_live_runs('default', null, 50)
+                    count of a queue | 50 | count_live_runs('default', 'mail', 50)
+                    count of another project | 3 | count_live_runs('other', null, 50)
+                    counts of queues | 51 | count_runs_of_queues('default', '{mail,paid}', 50)
+                    count of waiting runs | 50 | count_runs('default', null, null, 'waiting', 50)
                     """)
     void a_limited_query_reads_no_more_than_its_limit(String name, int most, String call) throws SQLException {
         try (Connection connection = DATABASE.dataSource().getConnection();

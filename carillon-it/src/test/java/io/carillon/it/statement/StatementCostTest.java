@@ -26,6 +26,16 @@ class StatementCostTest {
 
     /** Frequent statements that {@link StatementPlanTest#INDEXES} does not list. */
     private static final List<String> OTHER_FREQUENT = List.of(
+            "AttemptEndings.PUBLISH",
+            "EventDispatchRepository.DELIVER",
+            "EventDispatchRepository.DISPATCH",
+            "EventDispatchRepository.STORE_TICK",
+            "EventRepository.ADVANCE_STREAM",
+            "EventRepository.PUBLISH",
+            "EventRepository.TAKE_PUBLISH_IDS",
+            "RelayRepository.ADVANCE",
+            "RelayRepository.LEASE",
+            "SourceRepository.MOVE",
             "GatedRunInsert.INSERT_GATED",
             "GatedRunInsert.LOCK_FIFO_KEYS",
             "NewRunRepository.FIND_KEY_HOLDERS",
@@ -43,16 +53,32 @@ class StatementCostTest {
             "PlanRepository.DUE",
             "PlanningToken.ACQUIRE",
             "RunRepository.CLAIM_NUMBERS",
-            "RunRepository.REWRITE_CLAIM_RECORDS");
+            "RunRepository.REWRITE_CLAIM_RECORDS",
+            "RunWaitRepository.CANCEL",
+            "RunWaitRepository.RESOLVE",
+            "WaitingRunInsert.INSERT_WAITING",
+            "WorkflowStepRepository.RECORD");
 
     /** The other writing statements, as patterns of their names, with the reason why their cost matters less. */
     private static final Map<String, String> NOT_FREQUENT = Map.ofEntries(
-            Map.entry("RunCopy\\.COPY", "has no plan"),
-            Map.entry("RunAdminRepository\\.INSERT_\\w+|PlanRepository\\.ADVANCE", "part of other statements"),
+            Map.entry("(Run|Event)Copy\\.COPY", "has no plan"),
+            Map.entry(
+                    "SubscriptionRepository\\.\\w+|EventDispatchRepository\\.(END_REPLAY|JOIN)",
+                    "sent when a user changes a subscription, and when a cursor is no longer needed"),
+            Map.entry(
+                    "(RelayRepository|HeldEvents|SourceRepository)\\.\\w+",
+                    "sent when a node starts or stops, when a destination rejects an event, or for operators"),
+            Map.entry("EventRepository\\.BEGIN_EPOCH", "sent after a dump was restored on another server"),
+            Map.entry(
+                    "RunAdminRepository\\.INSERT_\\w+|PlanRepository\\.(ADVANCE|INSERT_PLANNED)",
+                    "part of other statements"),
             Map.entry("MaintenanceRepository\\.\\w+", "sent every ten minutes"),
+            Map.entry(
+                    "StatsRepository\\.\\w+",
+                    "sent every five seconds for the rows of this process, or every ten minutes"),
             Map.entry("PostgresStorage\\.ENSURE_PROJECT", "sent once for each project"),
             Map.entry(
-                    "(ScheduleRepository|FutureTicks|Backfill)\\.\\w+",
+                    "(ScheduleRepository|NewSchedules|SchedulePauses|FutureTicks|Backfill)\\.\\w+",
                     "sent when a user changes or triggers a schedule"),
             Map.entry("BulkRunActions\\.\\w+|RunAdminRepository\\.REDRIVE", "sent for actions of operators"),
             Map.entry(

@@ -56,8 +56,8 @@ class StatementRuleTest {
     void the_columns_of_new_ended_and_dead_runs_are_listed_in_one_place_each() {
         Map<String, String> first = Map.of(
                 "run",
-                        "project, queue, priority, target, target_name, codec, payload, headers, id, origin, due_at,"
-                                + " ready_at, day",
+                        "project, queue, priority, target, target_name, codec, payload, headers, policy, id, origin,"
+                                + " due_at, ready_at, day",
                 "run_history",
                         "project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at,"
                                 + " created_at",

@@ -36,6 +36,8 @@ import org.junit.jupiter.api.Test;
 class TestingPageTest {
     private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
 
+    private static final Pattern IMPORTS = Pattern.compile("(?m)^import .*;$");
+
     record Reminder(String order) {}
 
     record Report(String region) {}
@@ -55,7 +57,10 @@ class TestingPageTest {
                 .toList();
 
         assertThat(blocks).hasSizeGreaterThan(4);
-        assertThat(blocks).allSatisfy(block -> assertThat(source).contains(stripped(block)));
+        assertThat(blocks).allSatisfy(block -> {
+            assertThat(source).contains(stripped(IMPORTS.matcher(block).replaceAll("")));
+            assertThat(IMPORTS.matcher(block).results().map(MatchResult::group)).allMatch(source::contains);
+        });
     }
 
     private static String stripped(String code) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.it.fixture.StatementCounter;
 import io.carillon.run.HandlerType;
 import io.carillon.schedule.When;
 import io.carillon.testkit.TestDatabase;

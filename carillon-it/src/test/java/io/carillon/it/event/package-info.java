@@ -1,0 +1,2 @@
+/** Publishing events, their order, and subscriptions. */
+package io.carillon.it.event;

@@ -1,0 +1,62 @@
+package io.carillon.it.race;
+
+import static io.carillon.it.race.RaceFixture.CONTESTED;
+import static io.carillon.it.race.RaceFixture.PROJECT;
+import static io.carillon.it.race.RaceSetup.*;
+
+import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.RunWaitStore.Resolution;
+import io.carillon.internal.store.run.WorkflowStepStore.Holder;
+import io.carillon.internal.store.run.WorkflowStepStore.NewStep;
+import io.carillon.internal.store.run.WorkflowStepStore.StepRecord;
+import io.carillon.it.race.RaceAnswer.ExplicitAnswer;
+import io.carillon.it.race.RaceCase.Skip;
+import io.carillon.it.race.RaceCase.StatementCall;
+import io.carillon.run.RunState;
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * How each writing statement about runs that wait for other runs, and about workflows, is sent in a race; see {@link
+ * RaceCases}.
+ */
+final class RaceWaitCases extends RaceCaseList {
+    RaceWaitCases() {
+        StatementCall resolve = (fixture, through, sender) -> {
+            Resolution answer = through.runWaits().resolve(RaceFixture.keys(sender));
+            Set<String> done = texts(answer.lanes());
+            done.addAll(texts(answer.cancelled()));
+            return new ExplicitAnswer(done, !answer.busy().isEmpty());
+        };
+        skipping(Skip.ROW, "RunWaitRepository.RESOLVE", resolve, WAIT_OVER, WAIT_FAILED);
+        skipping(Skip.PART, "RunWaitRepository.CANCEL", resolve, WAIT_FAILED);
+        add(
+                "RunAdminRepository.CANCEL_WAITING",
+                (fixture, through, sender) ->
+                        through.runAdmin().cancel(PROJECT, CONTESTED, "by " + (sender.first() ? "ann" : "bob")),
+                WAIT_OVER,
+                WAIT_FAILED);
+        // Both callers are the node that holds the run: it repeats a call whose answer it did not get.
+        add(
+                "WorkflowStepRepository.RECORD",
+                (fixture, through, sender) -> through.workflowSteps()
+                        .record(
+                                new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1),
+                                new NewStep(0, "charge", RaceFixture.bytes("1"), null, null))
+                        .map(StepRecord::path),
+                CLAIMED,
+                CANCEL_ORDERED,
+                PARKED,
+                ORPHANED,
+                LEASE_EXPIRED,
+                LIMITED_CLAIMED,
+                GATE_TAKEN);
+        skipping(
+                Skip.PART,
+                "MaintenanceRepository.PURGE_WORKFLOW_STEPS",
+                (fixture, through, sender) -> through.maintenance().purge(Duration.ZERO, Duration.ZERO),
+                LEFTOVERS);
+        // Not with WAIT_FAILED: if both cancel, each run has the reason of the one that locked it first.
+        add("BulkRunActions.CANCEL_MANY", RaceCases.bulk(RunState.WAITING, new BulkAction.Cancel("all")), WAIT_OVER);
+    }
+}
