@@ -41,6 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Runs that a node claimed and did not finish are handed back, even after failures and locks. */
@@ -121,6 +122,7 @@ class HandBackTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void locked_runs_are_handed_back_when_the_lock_is_released() throws Exception {
         DataSource source = database.pool(10);

@@ -17,6 +17,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Execution by a leader: only the node that holds the claim token claims runs. */
@@ -74,6 +75,7 @@ class ClaimLeaderTest {
         assertThat(second.isRunning()).isTrue();
     }
 
+    @Tag("slow")
     @Test
     void a_leader_that_was_replaced_stops_claiming_and_takes_the_token_back_later() {
         node("only");

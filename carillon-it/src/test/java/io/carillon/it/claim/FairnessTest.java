@@ -44,6 +44,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Fairness between lanes: a large backlog in one lane must not delay the others. */
@@ -60,6 +61,7 @@ class FairnessTest {
         database.clear();
     }
 
+    @Tag("slow")
     @Test
     void a_lane_without_a_notification_is_found_beside_a_large_backlog(TestDatabase database) throws Exception {
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
@@ -106,6 +108,7 @@ class FairnessTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_new_run_of_a_lane_does_not_wait_for_a_large_claim_of_other_lanes(TestDatabase database) throws Exception {
         AtomicInteger served = new AtomicInteger();
@@ -161,6 +164,7 @@ class FairnessTest {
         assertThat(jain(database, backlog, LANES)).isGreaterThan(0.95);
     }
 
+    @Tag("slow")
     @Test
     void thousands_of_projects_are_served_equally(TestDatabase database) {
         List<NewRun> backlog = new ArrayList<>();

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A node that knows when the next runs are ready does not read the queue head again after each run. */
@@ -24,6 +25,7 @@ class QueueHeadReadsTest {
     private static final int RUNS = 200;
     private static final int STEP_MILLIS = 10;
 
+    @Tag("slow")
     @Test
     void runs_that_become_due_one_by_one_are_all_started_with_few_queue_head_reads() {
         AtomicIntegerArray started = new AtomicIntegerArray(RUNS);

@@ -122,6 +122,7 @@ class DevCommandTest {
                 .doesNotContain("\tat ");
     }
 
+    @Tag("slow")
     @Test
     void reset_deletes_the_data_of_a_pre_release_and_starts_afresh() throws Exception {
         createPreReleaseData();

@@ -31,6 +31,7 @@ class ServeCommandTest {
 
     private static final Pattern PORT = Pattern.compile("listening on http://127.0.0.1:(\\d+)");
 
+    @Tag("slow")
     @Test
     void serves_with_the_key_of_the_first_start_and_stops_on_a_signal() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {

@@ -29,6 +29,7 @@ class DatabaseFreezeTest {
     private static final int NODES = 3;
     private static final int POOL = 8;
 
+    @Tag("slow")
     @Test
     void declares_no_node_dead() throws Exception {
         freeze(

@@ -27,6 +27,7 @@ class IdempotencyRaceTest {
             """;
     private static final int MANY = 100;
 
+    @Tag("slow")
     @Test
     void a_server_killed_during_the_effect_leaves_one_effect_and_one_answer() throws Exception {
         try (Servers servers = new Servers(2);

@@ -1,7 +1,6 @@
 package io.carillon.it.fault;
 
 import static io.carillon.it.fault.PortFaults.When.AFTER;
-import static io.carillon.it.fault.PortFaults.When.BEFORE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -56,11 +55,8 @@ class CrashPointsTest {
     @Test
     void the_next_nodes_finish_every_run_once_after_a_crash() throws Exception {
         addWorkerCrash("runs.claim", AFTER, "");
-        addWorkerCrash("runs.apply", BEFORE, "");
         addWorkerCrash("runs.apply", AFTER, "retry.");
-        addWorkerCrash("plans.write", AFTER, "");
         addWorkerCrash("newRuns.enqueue", AFTER, "");
-        addWorkerCrash("gates.promote", AFTER, "");
         rescuerCrashes.add(new Crash("nodes.rescue", AFTER, "none"));
         crashAndFinish();
     }

@@ -22,6 +22,7 @@ import java.util.Collections;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The breaker of a queue whose target is down, on real nodes. A queue has a breaker if it is set. */
@@ -152,6 +153,7 @@ class BreakerTest {
         assertThat(fixture.query("SELECT count(*) FROM carillon.lane").number()).isZero();
     }
 
+    @Tag("slow")
     @Test
     void failures_that_the_handler_counts_as_successes_leave_the_breaker_closed() {
         fixture.client(builder -> builder).queues().breaker("call", true);

@@ -28,6 +28,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A receiver of webhooks is down. The other receivers of the same project are called as before, on real nodes. */
@@ -159,6 +160,7 @@ class DeadReceiverTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_thousand_runs_to_a_dead_host_are_parked_and_do_not_delay_runs_to_another() {
         HostLimits shortPauses = HostLimits.defaults().pause(Duration.ofSeconds(1), Duration.ofSeconds(2));

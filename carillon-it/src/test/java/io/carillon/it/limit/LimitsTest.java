@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Queue limits on real nodes. */
@@ -73,6 +74,7 @@ class LimitsTest {
         return (last - first) / 1e9;
     }
 
+    @Tag("slow")
     @Test
     void a_limited_queue_uses_80_percent_of_its_limit_across_all_nodes() {
         Carillon carillon = fixture.node(this::pieces);
@@ -89,6 +91,7 @@ class LimitsTest {
         assertThat(worked / (5 * seconds())).as("used share of the limit").isGreaterThan(0.8);
     }
 
+    @Tag("slow")
     @Test
     void starts_respect_the_rate_in_every_window_and_use_80_percent_of_it() {
         Carillon carillon = fixture.node(this::pieces);

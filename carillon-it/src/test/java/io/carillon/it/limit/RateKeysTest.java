@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Rate keys on real nodes, checked against the start times that the database recorded. */
@@ -54,6 +55,7 @@ class RateKeysTest {
         return builder.handle(CALL, this::call);
     }
 
+    @Tag("slow")
     @Test
     void three_nodes_respect_the_rate_of_a_key_in_every_period_and_use_80_percent_of_it() {
         Carillon carillon = fixture.node(this::calls);
@@ -79,6 +81,7 @@ class RateKeysTest {
         });
     }
 
+    @Tag("slow")
     @Test
     void the_node_that_promotes_a_key_is_replaced_when_it_stops() {
         Carillon first = fixture.node(this::calls);

@@ -24,6 +24,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -58,6 +59,7 @@ class RollingUpgradeTest {
         return older(builder).handle(NOVELTY, (item, run) -> novelties.incrementAndGet());
     }
 
+    @Tag("slow")
     @Test
     void no_run_is_lost_or_delayed_and_old_nodes_do_not_claim_new_handlers(@TempDir Path directory) throws Exception {
         HistoryRecorder recorder = HistoryRecorder.on(database);

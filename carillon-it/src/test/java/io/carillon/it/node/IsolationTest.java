@@ -87,6 +87,7 @@ class IsolationTest {
         node.queues().resume("job");
     }
 
+    @Tag("slow")
     @Test
     void ordinary_runs_get_at_least_half_of_the_time_of_a_node() {
         Carillon node = node();

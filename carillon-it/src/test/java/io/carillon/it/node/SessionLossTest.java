@@ -58,6 +58,7 @@ class SessionLossTest {
         fixture.close();
     }
 
+    @Tag("slow")
     @Test
     void all_runs_complete_although_all_sessions_are_killed_repeatedly() {
         killSessionsDuring(Duration.ofSeconds(5), Duration.ofSeconds(1), 200);
@@ -242,6 +243,7 @@ class SessionLossTest {
                 .isZero();
     }
 
+    @Tag("slow")
     @Test
     void a_handler_that_takes_several_lease_periods_runs_once() {
         runsOnce(Duration.ofSeconds(4));

@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Non-blocking listeners: the node calls them in order and for every event, even next to a slow listener. */
@@ -141,6 +142,7 @@ class QuickListenerTest {
         eventually().until(() -> slowListenerEvents.get() == 1);
     }
 
+    @Tag("slow")
     @Test
     void are_called_for_planned_ticks_and_blocking_listeners_are_not() {
         Carillon node = fixture.node(builder -> builder.listener(new QuickListener(false))

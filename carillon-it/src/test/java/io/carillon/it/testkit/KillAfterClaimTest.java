@@ -25,6 +25,7 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A node dies between the claim of a run and the start of its handler. */
@@ -55,6 +56,7 @@ class KillAfterClaimTest {
         proxy.close();
     }
 
+    @Tag("slow")
     @Test
     void a_node_killed_between_claim_and_start_is_declared_dead_and_its_run_rescued() throws Exception {
         Carillon client = Carillon.on(database.dataSource()).build();
