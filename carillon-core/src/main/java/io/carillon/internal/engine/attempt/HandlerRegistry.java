@@ -2,16 +2,22 @@ package io.carillon.internal.engine.attempt;
 
 import io.carillon.internal.run.Attempt;
 import io.carillon.run.Target;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /** The handlers of this node by name. */
 public final class HandlerRegistry {
     private final Map<String, BoundHandler> handlers;
+    /** Sorted, so that every node shows the same handlers in the same order. */
+    private final SortedSet<String> names;
 
     public HandlerRegistry(Map<String, BoundHandler> handlers) {
         this.handlers = Map.copyOf(handlers);
+        this.names = Collections.unmodifiableSortedSet(new TreeSet<>(handlers.keySet()));
     }
 
     public Optional<BoundHandler> find(Attempt attempt) {
@@ -36,6 +42,6 @@ public final class HandlerRegistry {
     }
 
     public Set<String> names() {
-        return handlers.keySet();
+        return names;
     }
 }
