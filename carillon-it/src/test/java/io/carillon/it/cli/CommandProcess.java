@@ -17,7 +17,8 @@ import java.util.stream.Collectors;
 
 /** The {@code carillon} command in its own process, without a terminal. Closing it ends the process. */
 final class CommandProcess implements AutoCloseable {
-    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    /** Creating a durable database beside other work on a slow disk takes more than a minute. */
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
     private final Process process;
     private final Path errorFile;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * text, or requested another host.
  */
 final class DashboardBrowser implements BeforeAllCallback, AfterEachCallback {
-    private static final int TIMEOUT_MILLIS = 30_000;
+    private static final int TIMEOUT_MILLIS = 60_000;
     /** Counts what must not happen, before any script of the page runs. */
     private static final String WATCH = "window.__problems = [];"
             + "document.addEventListener('securitypolicyviolation', e => window.__problems.push("
