@@ -52,8 +52,8 @@ class PartitionRemovalTest extends StoreContract {
         return FIXTURE.query("""
                 SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                   JOIN pg_class p ON p.oid = i.inhparent
-                 WHERE p.relname IN ('run_history', 'attempt', 'ledger_gap') AND c.relkind = 'r'
-                   AND NOT i.inhdetachpending ORDER BY 1
+                 WHERE p.relname IN ('run_history', 'attempt', 'ledger_gap', 'workflow_step_history')
+                   AND c.relkind = 'r' AND NOT i.inhdetachpending ORDER BY 1
                 """).texts();
     }
 
@@ -76,9 +76,9 @@ class PartitionRemovalTest extends StoreContract {
                         .maintenance()
                         .ensurePartitions(2));
 
-        // Five tables, each with today and the next two days, and yesterday.
-        assertThat(created.stream().mapToInt(Integer::intValue).sum()).isEqualTo(20);
-        assertThat(partitions()).as("of runs, attempts and gaps").hasSize(12);
+        // Six tables, each with today and the next two days, and yesterday.
+        assertThat(created.stream().mapToInt(Integer::intValue).sum()).isEqualTo(24);
+        assertThat(partitions()).as("of runs, attempts, gaps and steps").hasSize(16);
     }
 
     @Test
@@ -104,9 +104,9 @@ class PartitionRemovalTest extends StoreContract {
     void old_partitions_are_detached_and_dropped() {
         createOldPartitions();
 
-        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(6);
+        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(8);
 
-        assertThat(partitions()).hasSize(9).doesNotContain(name("run_history", OLD));
+        assertThat(partitions()).hasSize(12).doesNotContain(name("run_history", OLD));
         assertThat(tableExists(name("run_history", OLD))).isFalse();
     }
 
@@ -124,8 +124,8 @@ class PartitionRemovalTest extends StoreContract {
                 Concurrently.run(4, thread -> storage().maintenance().dropHistory(TWO_WEEKS));
         storage().maintenance().dropHistory(TWO_WEEKS);
 
-        assertThat(removed.stream().mapToInt(Integer::intValue).sum()).isLessThanOrEqualTo(6);
-        assertThat(partitions()).hasSize(9);
+        assertThat(removed.stream().mapToInt(Integer::intValue).sum()).isLessThanOrEqualTo(8);
+        assertThat(partitions()).hasSize(12);
         assertThat(tableExists(name("attempt", OLD))).isFalse();
     }
 
@@ -150,7 +150,7 @@ class PartitionRemovalTest extends StoreContract {
         assertThat(partitions()).doesNotContain(partition);
         assertThat(tableExists(partition)).isTrue();
 
-        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(6);
+        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(8);
 
         assertThat(tableExists(partition)).isFalse();
     }
@@ -168,7 +168,7 @@ class PartitionRemovalTest extends StoreContract {
         FIXTURE.database().execute("COMMENT ON TABLE carillon.%s IS '%s'".formatted(partition, DETACHED_MARK));
         FIXTURE.database().execute("ALTER TABLE carillon.run_history DETACH PARTITION carillon." + partition);
 
-        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(6);
+        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(8);
 
         assertThat(tableExists(partition)).isFalse();
     }
@@ -179,7 +179,7 @@ class PartitionRemovalTest extends StoreContract {
         String partition = name("run_history", OLD);
         FIXTURE.database().execute("ALTER TABLE carillon.run_history DETACH PARTITION carillon." + partition);
 
-        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(5);
+        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(7);
 
         assertThat(tableExists(partition)).isTrue();
     }
@@ -206,7 +206,7 @@ class PartitionRemovalTest extends StoreContract {
 
         storage().runAdmin().cancel(PROJECT, id, "enough");
 
-        assertThat(partitions()).hasSize(9);
+        assertThat(partitions()).hasSize(12);
         assertThat(FIXTURE.query("SELECT day FROM carillon.run_history").text()).isEqualTo(TODAY.toString());
     }
 }

@@ -81,7 +81,6 @@ final class LostAnswerCases extends LostCases {
                 entry("MaintenanceRepository.PURGE_NODES", this::purge),
                 entry("MaintenanceRepository.PURGE_CLAIM_RECORDS", this::purge),
                 entry("MaintenanceRepository.PURGE_PROGRESS", this::purge),
-                entry("MaintenanceRepository.PURGE_WORKFLOW_STEPS", this::purge),
                 entry("MaintenanceRepository.PURGE_RATE_GATES", this::purge),
                 entry("MaintenanceRepository.RESERVE_PAGES", this::reservePages),
                 entry("NewRunRepository.HOLD_KEYS", () -> enqueueHeld(false)),

@@ -109,7 +109,7 @@ public class LostAnswerTest {
         assertThatThrownBy(() -> through.maintenance().ensurePartitions(0)).isInstanceOf(RuntimeException.class);
         assertThat(proxy.lostAcknowledgements()).isEqualTo(1);
 
-        assertThat(through.maintenance().ensurePartitions(0)).isEqualTo(9);
+        assertThat(through.maintenance().ensurePartitions(0)).isEqualTo(11);
     }
 
     @ParameterizedTest

@@ -13,6 +13,7 @@ import io.carillon.run.Enqueue.Then;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,7 +31,8 @@ final class LostWaitCases extends LostCases {
                 "WaitingRunInsert.INSERT_WAITING", this::insert,
                 "RunWaitRepository.RESOLVE", this::release,
                 "RunWaitRepository.CANCEL", this::cancel,
-                "WorkflowStepRepository.RECORD", this::record);
+                "WorkflowStepRepository.RECORD", this::record,
+                "EndedSteps.MOVE", this::move);
     }
 
     private LostAnswer insert() {
@@ -65,6 +67,23 @@ final class LostWaitCases extends LostCases {
             assertThat(storage().workflowSteps().load(PROJECT, held.run()).steps())
                     .hasSize(1);
         });
+    }
+
+    private LostAnswer move() {
+        ClaimedAttempt held = claimNewRun();
+        Holder holder =
+                new Holder(PROJECT, held.run(), held.node(), held.attempt().number());
+        storage().workflowSteps().record(holder, new NewStep(0, "charge", bytes("7"), null, null));
+        apply(held.node(), held.attempt(), complete());
+        return LostAnswer.of(
+                () -> faultyStorage.maintenance().purge(Duration.ofDays(30), Duration.ofHours(1)), answer -> {
+                    assertThat(fixture.query("SELECT path FROM carillon.workflow_step")
+                                    .texts())
+                            .isEmpty();
+                    assertThat(fixture.query("SELECT path FROM carillon.workflow_step_history")
+                                    .texts())
+                            .containsExactly("charge");
+                });
     }
 
     private LostAnswer cancel() {

@@ -53,7 +53,7 @@ final class RaceWaitCases extends RaceCaseList {
                 GATE_TAKEN);
         skipping(
                 Skip.PART,
-                "MaintenanceRepository.PURGE_WORKFLOW_STEPS",
+                "EndedSteps.MOVE",
                 (fixture, through, sender) -> through.maintenance().purge(Duration.ZERO, Duration.ZERO),
                 LEFTOVERS);
         // Not with WAIT_FAILED: if both cancel, each run has the reason of the one that locked it first.

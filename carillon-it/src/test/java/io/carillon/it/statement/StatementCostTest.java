@@ -72,7 +72,7 @@ class StatementCostTest {
             Map.entry(
                     "RunAdminRepository\\.INSERT_\\w+|PlanRepository\\.(ADVANCE|INSERT_PLANNED)",
                     "part of other statements"),
-            Map.entry("MaintenanceRepository\\.\\w+", "sent every ten minutes"),
+            Map.entry("(MaintenanceRepository|EndedSteps)\\.\\w+", "sent every ten minutes"),
             Map.entry(
                     "StatsRepository\\.\\w+",
                     "sent every five seconds for the rows of this process, or every ten minutes"),

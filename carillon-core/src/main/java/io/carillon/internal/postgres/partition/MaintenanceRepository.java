@@ -53,13 +53,6 @@ public final class MaintenanceRepository implements MaintenanceStore {
                LIMIT :chunk FOR UPDATE OF p SKIP LOCKED)
             """;
 
-    private static final String PURGE_WORKFLOW_STEPS = """
-            DELETE FROM carillon.workflow_step WHERE (project, run_id, position) IN (
-              SELECT s.project, s.run_id, s.position FROM carillon.workflow_step s
-               WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = s.project AND r.id = s.run_id)
-               LIMIT :chunk FOR UPDATE OF s SKIP LOCKED)
-            """;
-
     private static final String PURGE_OPEN_ATTEMPTS = """
             DELETE FROM carillon.open_attempt WHERE (project, run_id) IN (
               SELECT w.project, w.run_id FROM carillon.open_attempt w
@@ -140,12 +133,14 @@ public final class MaintenanceRepository implements MaintenanceStore {
     private final Partitions partitions;
     private final PartitionRemoval removal;
     private final StatsStore stats;
+    private final EndedSteps endedSteps;
 
     public MaintenanceRepository(Database database, Partitions partitions, PartitionRemoval removal, StatsStore stats) {
         this.database = database;
         this.partitions = partitions;
         this.removal = removal;
         this.stats = stats;
+        this.endedSteps = new EndedSteps(database, partitions);
     }
 
     @Override
@@ -201,7 +196,6 @@ public final class MaintenanceRepository implements MaintenanceStore {
         for (String sql : List.of(
                 PURGE_CLAIM_RECORDS,
                 PURGE_PROGRESS,
-                PURGE_WORKFLOW_STEPS,
                 PURGE_OPEN_ATTEMPTS,
                 PURGE_CANCEL_REQUESTS,
                 PURGE_KEY_WINDOWS,
@@ -209,6 +203,11 @@ public final class MaintenanceRepository implements MaintenanceStore {
                 PURGE_RATE_GATES)) old.put(sql, Duration.ZERO);
         int removed = 0;
         @Nullable RuntimeException failed = null;
+        try {
+            removed += endedSteps.move();
+        } catch (RuntimeException failure) {
+            failed = failure;
+        }
         for (Map.Entry<String, Duration> one : old.entrySet()) {
             try {
                 removed += removeAll(one.getKey(), one.getValue());

@@ -11,20 +11,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * The daily partitions of the history and of the events: created ahead, and created when missing.
  * {@link PartitionRemoval} drops them.
  */
 public final class Partitions {
-    static final List<String> HISTORY_TABLES = List.of("run_history", "attempt", "ledger_gap");
+    static final List<String> HISTORY_TABLES = List.of("run_history", "attempt", "ledger_gap", "workflow_step_history");
 
     static final String EVENT_TABLE = "event_store";
 
     static final String PUBLISH_ID_TABLE = "event_publish_id";
 
-    private static final List<String> TABLES =
-            List.of("run_history", "attempt", "ledger_gap", EVENT_TABLE, PUBLISH_ID_TABLE);
+    private static final List<String> TABLES = Stream.concat(
+                    HISTORY_TABLES.stream(), Stream.of(EVENT_TABLE, PUBLISH_ID_TABLE))
+            .toList();
 
     // Almost always none is missing: then this is one query, and not one for each table and day.
     private static final String DAYS_MISSING = """

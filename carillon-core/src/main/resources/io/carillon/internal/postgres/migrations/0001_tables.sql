@@ -442,7 +442,7 @@ CREATE TABLE carillon.run_wait (
 CREATE INDEX run_wait_awaited ON carillon.run_wait (project, awaited_id);
 
 -- A row is what a step of a workflow did. It is inserted once, by the attempt that executed the step, and never changed.
--- Maintenance deletes the rows of a run after it has ended.
+-- Maintenance moves the rows of a run to workflow_step_history after it has ended.
 CREATE TABLE carillon.workflow_step (
   project     text COLLATE "C" NOT NULL,
   run_id      uuid NOT NULL,
@@ -459,6 +459,13 @@ CREATE TABLE carillon.workflow_step (
   recorded_at timestamptz NOT NULL,
   PRIMARY KEY (project, run_id, position)
 );
+
+-- A row is a record of a workflow that has ended, with the day of its row in run_history. Retention drops both.
+CREATE TABLE carillon.workflow_step_history (
+  LIKE carillon.workflow_step INCLUDING CONSTRAINTS,
+  day date NOT NULL,                                     -- that of the run in run_history
+  PRIMARY KEY (project, run_id, position, day)
+) PARTITION BY RANGE (day);
 
 -- A row keeps the unique key of a handler in use after its run has ended, until its time window is over.
 CREATE TABLE carillon.unique_key_window (
