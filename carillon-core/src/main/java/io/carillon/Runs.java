@@ -15,6 +15,7 @@ import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.spi.PayloadCodec;
+import io.carillon.workflow.RecordedStep;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The runs of a project: read, cancel, reschedule, complete and redrive them. */
 public final class Runs {
+    private static final int MAX_STEPS_PAGE = 1_000;
+
     private final RunAdmin admin;
     private final String project;
     private final Runnable wakeNodes;
@@ -102,6 +105,42 @@ public final class Runs {
     /** Returns the earlier attempts that did not end the run, at most the last 200, in their order. */
     public List<AttemptRecord> attempts(RunId run) {
         return admin.attempts(project, run);
+    }
+
+    /**
+     * Returns the first 1,000 recorded steps and sleeps of a workflow, in the order of their positions. Empty if the
+     * run is no workflow, or has recorded nothing. The steps of an ended run are kept as long as its history.
+     */
+    public List<RecordedStep> steps(RunId run) {
+        return steps(run, 0, MAX_STEPS_PAGE);
+    }
+
+    /**
+     * Returns at most {@code limit} recorded steps and sleeps from a position on. Values that are longer than
+     * {@link RecordedStep#MAX_SHOWN_BYTES} are left out; {@link #step} returns them.
+     *
+     * @param from the position of the first one, from 0
+     * @param limit between 1 and 1,000
+     */
+    public List<RecordedStep> steps(RunId run, int from, int limit) {
+        requirePosition(from);
+        if (limit < 1 || limit > MAX_STEPS_PAGE)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "limit must be between 1 and %d (was %d).".formatted(MAX_STEPS_PAGE, limit));
+        return admin.steps(project, run, from, limit);
+    }
+
+    /** Returns the recorded step or sleep at a position, with its value; empty if nothing is recorded there. */
+    public Optional<RecordedStep> step(RunId run, int position) {
+        requirePosition(position);
+        return admin.step(project, run, position);
+    }
+
+    private static void requirePosition(int position) {
+        if (position < 0)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION, "A position must not be negative (was %d).".formatted(position));
     }
 
     /** Cancels a run. A waiting run ends immediately; a running attempt is asked to stop, on any node. */

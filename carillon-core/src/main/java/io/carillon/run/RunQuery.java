@@ -16,7 +16,7 @@ public final class RunQuery {
     private final @Nullable RunId before;
     private final Exclusions not;
     private final Period created;
-    private final Texts texts;
+    private final Contents contents;
 
     /**
      * A page of runs.
@@ -43,7 +43,8 @@ public final class RunQuery {
         }
     }
 
-    private record Texts(@Nullable String error, @Nullable String payload) {}
+    private record Contents(
+            @Nullable String error, @Nullable String payload, boolean workflow) {}
 
     private RunQuery(
             RunFilter filter,
@@ -51,29 +52,34 @@ public final class RunQuery {
             @Nullable RunId before,
             Exclusions not,
             Period created,
-            Texts texts) {
+            Contents contents) {
         this.filter = filter;
         this.schedule = schedule;
         this.before = before;
         this.not = not;
         this.created = created;
-        this.texts = texts;
+        this.contents = contents;
     }
 
     /** Returns a query for the first page. */
     public static RunQuery of(RunFilter filter) {
         return new RunQuery(
-                filter, null, null, new Exclusions(null, null, null), new Period(null, null), new Texts(null, null));
+                filter,
+                null,
+                null,
+                new Exclusions(null, null, null),
+                new Period(null, null),
+                new Contents(null, null, false));
     }
 
     /** Returns a copy that matches only runs of one schedule. */
     public RunQuery schedule(UUID schedule) {
-        return new RunQuery(filter, schedule, before, not, created, texts);
+        return new RunQuery(filter, schedule, before, not, created, contents);
     }
 
     /** Returns a query for the page that follows this run. */
     public RunQuery before(RunId last) {
-        return new RunQuery(filter, schedule, last, not, created, texts);
+        return new RunQuery(filter, schedule, last, not, created, contents);
     }
 
     /** Returns a copy that matches no run of this queue. */
@@ -92,17 +98,17 @@ public final class RunQuery {
     }
 
     private RunQuery with(Exclusions changed) {
-        return new RunQuery(filter, schedule, before, changed, created, texts);
+        return new RunQuery(filter, schedule, before, changed, created, contents);
     }
 
     /** Returns a copy that matches only runs that were created at this instant or later. */
     public RunQuery from(Instant from) {
-        return new RunQuery(filter, schedule, before, not, new Period(from, created.to), texts);
+        return new RunQuery(filter, schedule, before, not, new Period(from, created.to), contents);
     }
 
     /** Returns a copy that matches only runs that were created at this instant or earlier. */
     public RunQuery to(Instant to) {
-        return new RunQuery(filter, schedule, before, not, new Period(created.from, to), texts);
+        return new RunQuery(filter, schedule, before, not, new Period(created.from, to), contents);
     }
 
     /**
@@ -110,15 +116,20 @@ public final class RunQuery {
      * or running run, or in the reason why a run ended.
      */
     public RunQuery error(String text) {
-        return with(new Texts(Names.checkKey("error text", text), texts.payload));
+        return with(new Contents(Names.checkKey("error text", text), contents.payload, contents.workflow));
     }
 
     /** Returns a copy that matches only runs whose payload is kept and contains this text. */
     public RunQuery payload(String text) {
-        return with(new Texts(texts.error, Names.checkKey("payload text", text)));
+        return with(new Contents(contents.error, Names.checkKey("payload text", text), contents.workflow));
     }
 
-    private RunQuery with(Texts changed) {
+    /** Returns a copy that matches only workflows: runs that have recorded a step or a sleep. */
+    public RunQuery workflows() {
+        return with(new Contents(contents.error, contents.payload, true));
+    }
+
+    private RunQuery with(Contents changed) {
         return new RunQuery(filter, schedule, before, not, created, changed);
     }
 
@@ -164,12 +175,17 @@ public final class RunQuery {
 
     /** Returns the text of an error; null for all runs. */
     public @Nullable String error() {
-        return texts.error;
+        return contents.error;
     }
 
     /** Returns the text of a payload; null for all runs. */
     public @Nullable String payload() {
-        return texts.payload;
+        return contents.payload;
+    }
+
+    /** Returns whether only workflows match. */
+    public boolean isWorkflows() {
+        return contents.workflow;
     }
 
     @Override
@@ -185,7 +201,7 @@ public final class RunQuery {
     @Override
     public String toString() {
         return ("RunQuery[filter=%s, schedule=%s, before=%s, notQueue=%s, notHandler=%s, notState=%s, from=%s, to=%s,"
-                        + " error=%s, payload=%s]")
+                        + " error=%s, payload=%s, workflows=%s]")
                 .formatted(values().toArray());
     }
 
@@ -199,7 +215,8 @@ public final class RunQuery {
                 not.state,
                 created.from,
                 created.to,
-                texts.error,
-                texts.payload);
+                contents.error,
+                contents.payload,
+                contents.workflow);
     }
 }

@@ -14,6 +14,7 @@ public final class RemoteCommands {
         Map<String, Function<Shell, Object>> groups = new LinkedHashMap<>();
         groups.put("schedule", ScheduleCommands::new);
         groups.put("run", RunCommands::new);
+        groups.put("workflow", WorkflowCommands::new);
         groups.put("queue", QueueCommands::new);
         groups.put("bulk", BulkCommands::new);
         groups.put("event", EventCommands::new);

@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -127,25 +126,7 @@ final class RunCommands extends RemoteCommandGroup {
                             description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
                     int limit,
             @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
-        ApiClient apiClient = client();
-        Printer printer = printer();
-        if (!printer.isTable())
-            return list(watch, new ListRequest("/v1/runs", filter.query(), limit), "id", List.of("id"));
-        Supplier<RunList> found = () -> {
-            if (filter.query().containsKey("state"))
-                return RunList.flat(apiClient.listPages("/v1/runs", filter.query(), limit, run -> true), limit);
-            Instant now = shell.clock().instant();
-            return RunList.of(
-                    apiClient.listPages("/v1/runs", filter.query(), limit, run -> !RunList.isPlanned(run, now)),
-                    now,
-                    limit);
-        };
-        if (watch) return show(true, () -> found.get().text(printer));
-        RunList runs = found.get();
-        if (runs.isEmpty()) shell.err().println("No items found.");
-        else shell.out().println(runs.text(printer));
-        reportMore(runs.hasMore(), limit);
-        return ExitCode.OK;
+        return RunList.print(this, filter.query(), limit, watch);
     }
 
     @Command(
@@ -155,10 +136,15 @@ final class RunCommands extends RemoteCommandGroup {
             @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
             @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, stored with the run.") @Nullable
                     String reason) {
+        return cancel(this, id, reason);
+    }
+
+    /** Cancels a run and prints the result. */
+    static int cancel(RemoteCommandGroup group, String id, @Nullable String reason) {
         JsonNode answer =
-                client().post(ApiClient.path("runs", id, "cancel"), putIfGiven(emptyBody(), "reason", reason));
+                group.client().post(ApiClient.path("runs", id, "cancel"), putIfGiven(emptyBody(), "reason", reason));
         boolean now = answer.path("state").stringValue("").equals("cancelled");
-        printer()
+        group.printer()
                 .printResult(
                         (now ? "Cancelled %s." : "%s is running; its node was asked to stop it.").formatted(id),
                         answer,

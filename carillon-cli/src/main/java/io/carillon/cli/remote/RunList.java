@@ -2,11 +2,14 @@ package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.RemoteCommandGroup.ListRequest;
+import io.carillon.cli.shell.ExitCode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -32,6 +35,26 @@ final class RunList {
 
     private RunList(boolean hasMore) {
         this.hasMore = hasMore;
+    }
+
+    /** Prints the runs that match the query once, or again on each change. */
+    static int print(RemoteCommandGroup group, Map<String, String> query, int limit, boolean watch) {
+        Printer printer = group.printer();
+        if (!printer.isTable())
+            return group.list(watch, new ListRequest("/v1/runs", query, limit), "id", List.of("id"));
+        ApiClient apiClient = group.client();
+        Supplier<RunList> found = () -> {
+            if (query.containsKey("state"))
+                return flat(apiClient.listPages("/v1/runs", query, limit, run -> true), limit);
+            Instant now = group.shell.clock().instant();
+            return of(apiClient.listPages("/v1/runs", query, limit, run -> !isPlanned(run, now)), now, limit);
+        };
+        if (watch) return group.show(true, () -> found.get().text(printer));
+        RunList runs = found.get();
+        if (runs.isEmpty()) group.shell.err().println("No items found.");
+        else group.shell.out().println(runs.text(printer));
+        group.reportMore(runs.hasMore(), limit);
+        return ExitCode.OK;
     }
 
     /**

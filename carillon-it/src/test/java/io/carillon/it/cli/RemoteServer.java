@@ -12,6 +12,9 @@ import io.carillon.server.login.OidcSettings;
 import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
+import io.carillon.workflow.Flow;
+import io.carillon.workflow.Step;
+import io.carillon.workflow.WorkflowType;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -65,6 +68,7 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
                         },
                         HandlerOptions.defaults()
                                 .retry(Retry.exponential(Duration.ofMillis(1)).attempts(2)))
+                .workflow(WorkflowType.of("checkout", JsonNode.class), RemoteServer::checkout)
                 .start();
         server = CarillonServer.on(carillon, database.pool(8))
                 .webhooks(webhooks)
@@ -73,6 +77,15 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
                 .listen("127.0.0.1", 0)
                 .start();
         key = server.bootstrapKey().orElseThrow();
+    }
+
+    /** A workflow that sleeps if its input asks for it. */
+    private static String checkout(JsonNode order, Flow flow) {
+        flow.run(Step.of("charge", JsonNode.class), step -> order);
+        for (JsonNode item : order.path("items"))
+            flow.run(Step.of("pick", String.class).key(item.asString()), step -> "picked ".repeat(1_000));
+        if (order.path("sleeps").asBoolean(false)) flow.sleep("cooling-off", Duration.ofDays(3));
+        return "done";
     }
 
     @Override

@@ -6,6 +6,8 @@ import static java.time.Duration.ofSeconds;
 import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Retry;
+import io.carillon.run.RunId;
+import io.carillon.workflow.RecordedStep;
 import io.carillon.workflow.Step;
 import io.carillon.workflow.WorkflowType;
 import java.util.List;
@@ -40,6 +42,11 @@ Carillon carillon = Carillon.on(dataSource)
         .start();
 
 carillon.enqueue(CHECKOUT.handlerType(), placed, Enqueue.now().uniqueKey("order-4711", ofDays(14)));
+}
+
+static void watch(Carillon carillon, RunId id) {
+for (RecordedStep step : carillon.runs().steps(id))
+    System.out.println(step.name() + " " + step.state() + " " + step.recordedAt());
 }
     // spotless:on
 }

@@ -32,6 +32,7 @@ import io.carillon.server.redaction.PayloadRedaction;
 import io.carillon.server.store.ApiKey;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.WebhookTarget;
+import io.carillon.workflow.RecordedStep;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -328,6 +329,22 @@ final class JsonResponses {
                 .put("error", attempt.error())
                 .put("retryDelay", attempt.retryDelay())
                 .put("delivery", delivery(attempt.delivery()));
+    }
+
+    static JsonObject step(RecordedStep step) {
+        Payload value = step.value();
+        return new JsonObject()
+                .put("position", step.position())
+                .put("name", step.name())
+                .put("key", step.key())
+                .put("kind", step.kind())
+                .put("state", JsonFields.enumText(step.state()))
+                .put("value", value == null ? null : PayloadRedaction.named(step.name(), redactedPayload(value)))
+                .put("valueBytes", step.valueBytes() == 0 ? null : step.valueBytes())
+                .put("error", step.error())
+                .put("attempt", step.attempt())
+                .put("recordedAt", step.recordedAt())
+                .put("until", step.until());
     }
 
     /** Returns the delivery of a run or attempt; null if there is none. */

@@ -8,6 +8,7 @@ import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
@@ -29,6 +30,9 @@ final class RunFilterParser {
         parser.add("payload", RunQuery::payload);
         parser.addInstant("from", RunQuery::from);
         parser.addInstant("to", RunQuery::to);
+        if (request.wordParameter("workflow", List.of("true", "false"))
+                .filter("true"::equals)
+                .isPresent()) parser.query = parser.query.workflows();
         Optional<String> notState = request.wordParameter("notState", JsonResponses.states());
         if (request.query("payload").isPresent()) requireManage(request);
         if (request.query("payload").isPresent() || request.query("error").isPresent())

@@ -28,6 +28,7 @@ import io.carillon.server.http.Route;
 import io.carillon.server.redaction.PayloadRedaction;
 import io.carillon.server.request.IdempotentRequest;
 import io.carillon.webhook.WebhookTarget;
+import io.carillon.workflow.RecordedStep;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -66,12 +67,15 @@ final class RunRoutes {
                                 "schedule",
                                 "from",
                                 "to",
+                                "workflow",
                                 "error",
                                 "payload"),
                 Route.post("/v1/runs", Permission.ENQUEUE, this::enqueue),
                 Route.post("/v1/runs:batch", Permission.ENQUEUE, this::enqueueMany),
                 Route.get("/v1/runs/{id}", Permission.READ, this::get),
                 Route.get("/v1/runs/{id}/attempts", Permission.READ, this::attempts),
+                Route.get("/v1/runs/{id}/steps", Permission.READ, this::steps).withQuery("limit", "cursor"),
+                Route.get("/v1/runs/{id}/steps/{position}", Permission.READ, this::step),
                 Route.get("/v1/runs/{id}/explain", Permission.READ, this::explain),
                 Route.post("/v1/runs/{id}/cancel", Permission.MANAGE, this::cancel),
                 Route.post("/v1/runs/{id}/redrive", Permission.MANAGE, this::redrive),
@@ -169,6 +173,41 @@ final class RunRoutes {
                 attempt -> request.reserveMemory(2L * length(attempt.error()) + 4L * length(attempt.delivery())));
         return ApiResponse.ok(new JsonObject()
                 .put("items", attempts.stream().map(JsonResponses::attempt).toList()));
+    }
+
+    private ApiResponse steps(ApiRequest request) {
+        int limit = request.limit();
+        int from =
+                executor.cursor(request).map(last -> Integer.parseInt(last) + 1).orElse(0);
+        List<RecordedStep> steps = executor.read(request, transaction -> {
+            requireRun(transaction, request);
+            return transaction.project().runs().steps(id(request), from, limit + 1);
+        });
+        steps.forEach(step -> reserveMemory(request, step));
+        return executor.page(request, steps, limit, JsonResponses::step, step -> Integer.toString(step.position()));
+    }
+
+    private static void reserveMemory(ApiRequest request, RecordedStep step) {
+        Payload value = step.value();
+        if (value != null) request.reserveMemoryForJson(value.bytes());
+        request.reserveMemory(2L * length(step.error()));
+    }
+
+    private ApiResponse step(ApiRequest request) {
+        RecordedStep step = executor.read(request, transaction -> {
+            requireRun(transaction, request);
+            return position(request)
+                    .flatMap(position -> transaction.project().runs().step(id(request), position))
+                    .orElseThrow(() -> Problem.notFound("step"));
+        });
+        reserveMemory(request, step);
+        return ApiResponse.ok(JsonResponses.step(step));
+    }
+
+    /** Returns the position of the path; empty if the value is no position. */
+    private static Optional<Integer> position(ApiRequest request) {
+        String text = request.pathValue("position");
+        return text.matches("[0-9]{1,9}") ? Optional.of(Integer.parseInt(text)) : Optional.empty();
     }
 
     private ApiResponse explain(ApiRequest request) {

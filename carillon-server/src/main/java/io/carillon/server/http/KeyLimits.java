@@ -175,6 +175,8 @@ public record KeyLimits(
                 "POST /v1/runs:batch",
                 "GET /v1/runs/{id}",
                 "GET /v1/runs/{id}/attempts",
+                "GET /v1/runs/{id}/steps",
+                "GET /v1/runs/{id}/steps/{position}",
                 "GET /v1/runs/{id}/explain",
                 "POST /v1/runs/{id}/cancel",
                 "POST /v1/runs/{id}/redrive",

@@ -41,6 +41,11 @@ public final class PayloadRedaction {
         return copy;
     }
 
+    /** Returns a redacted value, or the mark if the name of the value suggests a secret. */
+    public static @Nullable Object named(String name, @Nullable Object redacted) {
+        return redacted != null && SECRET_NAME.matcher(name).find() ? MARK : redacted;
+    }
+
     private static void redact(JsonNode node) {
         if (node instanceof ArrayNode array) array.forEach(PayloadRedaction::redact);
         if (!(node instanceof ObjectNode object)) return;

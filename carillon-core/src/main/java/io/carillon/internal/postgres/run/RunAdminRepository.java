@@ -30,6 +30,7 @@ import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
+import io.carillon.workflow.RecordedStep;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -342,6 +343,16 @@ public final class RunAdminRepository implements RunAdmin {
     public List<AttemptRecord> attempts(String project, RunId run) {
         return database.single(session -> bindRun(session.query(AttemptRows.EARLIER_ATTEMPTS), project, run)
                 .list(AttemptRows::readRecord));
+    }
+
+    @Override
+    public List<RecordedStep> steps(String project, RunId run, int from, int limit) {
+        return database.single(session -> StepRows.list(session, project, run, from, limit));
+    }
+
+    @Override
+    public Optional<RecordedStep> step(String project, RunId run, int position) {
+        return database.single(session -> StepRows.one(session, project, run, position));
     }
 
     @Override

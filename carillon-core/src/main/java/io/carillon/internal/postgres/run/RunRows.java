@@ -57,7 +57,7 @@ final class RunRows {
 
     private static final String FILTERS = """
             :project, :before, :readTo, :queue::text, :notQueue::text, :handler::text, :notHandler::text,
-              :schedule::uuid, :state::text, :notState::text, :from::timestamptz, :to::timestamptz,
+              :schedule::uuid, :state::text, :notState::text, :from::timestamptz, :to::timestamptz, :workflow,
             """;
 
     static final String SELECT_LIVE = LIVE_COLUMNS + ", p.log FROM carillon.run r " + PROGRESS + LAST_ERROR + """
@@ -233,6 +233,7 @@ final class RunRows {
                 .uuid("schedule", query.schedule())
                 .instant("from", query.from())
                 .instant("to", query.to())
+                .flag("workflow", query.isWorkflows())
                 .uuid("before", before(query))
                 .uuid("readTo", readTo == null ? firstAt(query.from()) : readTo);
     }

@@ -52,6 +52,7 @@ final class RunSearch {
     private static boolean isFiltered(RunQuery query) {
         RunFilter filter = query.filter();
         return hasText(query)
+                || query.isWorkflows()
                 || Stream.of(
                                 filter.queue(),
                                 filter.handler(),

@@ -9,6 +9,7 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
+import io.carillon.workflow.RecordedStep;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -93,6 +94,12 @@ public interface RunAdmin {
 
     /** Returns the earlier attempts of a run that did not end it. */
     List<AttemptRecord> attempts(String project, RunId run);
+
+    /** Returns recorded steps of a run, from a position on, without large values. */
+    List<RecordedStep> steps(String project, RunId run, int from, int limit);
+
+    /** Returns a recorded step of a run with its value; empty if nothing is recorded at the position. */
+    Optional<RecordedStep> step(String project, RunId run, int position);
 
     /** Returns the number of runs that are parked because no live node has their handler, by handler. */
     Map<String, Long> unknownHandlers();

@@ -9,8 +9,8 @@
 -- executed for each run; with EXISTS the planner might read the attempts of all runs.
 CREATE FUNCTION carillon.run_page(
   p_project text, p_before uuid, p_read_to uuid, p_queue text, p_not_queue text, p_handler text, p_not_handler text,
-  p_schedule uuid, p_state text, p_not_state text, p_from timestamptz, p_to timestamptz, p_error text, p_payload text,
-  p_limit bigint)
+  p_schedule uuid, p_state text, p_not_state text, p_from timestamptz, p_to timestamptz, p_workflow boolean,
+  p_error text, p_payload text, p_limit bigint)
 RETURNS SETOF carillon.run LANGUAGE plpgsql STABLE
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
@@ -24,6 +24,8 @@ BEGIN
      AND (p_state IS NULL OR (p_state = 'running') = (r.owner IS NOT NULL))
      AND (p_not_state IS NULL OR p_not_state <> CASE WHEN r.owner IS NULL THEN 'waiting' ELSE 'running' END)
      AND (p_from IS NULL OR r.created_at >= p_from) AND (p_to IS NULL OR r.created_at <= p_to)
+     AND (NOT p_workflow OR (SELECT true FROM carillon.workflow_step s
+                              WHERE s.project = r.project AND s.run_id = r.id LIMIT 1))
      AND (p_error IS NULL OR (r.failures > 0 AND (
             SELECT true FROM carillon.attempt a
              WHERE a.project = r.project AND a.run_id = r.id AND position(lower(p_error) IN lower(a.error)) > 0
@@ -36,8 +38,8 @@ END $$;
 -- filter that is null does not apply. p_error is a text in the reason why the run ended.
 CREATE FUNCTION carillon.history_page(
   p_project text, p_before uuid, p_read_to uuid, p_queue text, p_not_queue text, p_handler text, p_not_handler text,
-  p_schedule uuid, p_state text, p_not_state text, p_from timestamptz, p_to timestamptz, p_error text, p_payload text,
-  p_limit bigint)
+  p_schedule uuid, p_state text, p_not_state text, p_from timestamptz, p_to timestamptz, p_workflow boolean,
+  p_error text, p_payload text, p_limit bigint)
 RETURNS SETOF carillon.run_history LANGUAGE plpgsql STABLE
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
@@ -50,6 +52,10 @@ BEGIN
      AND (p_schedule IS NULL OR h.schedule_id = p_schedule)
      AND (p_state IS NULL OR h.state = p_state) AND (p_not_state IS NULL OR h.state <> p_not_state)
      AND (p_from IS NULL OR h.created_at >= p_from) AND (p_to IS NULL OR h.created_at <= p_to)
+     AND (NOT p_workflow
+          OR (SELECT true FROM carillon.workflow_step s WHERE s.project = h.project AND s.run_id = h.id LIMIT 1)
+          OR (SELECT true FROM carillon.workflow_step_history s
+               WHERE s.project = h.project AND s.run_id = h.id AND s.day = h.day LIMIT 1))
      AND (p_error IS NULL OR position(lower(p_error) IN lower(h.reason)) > 0)
      AND (p_payload IS NULL OR position(convert_to(p_payload, 'UTF8') IN coalesce(h.payload, (
             SELECT d.payload FROM carillon.dead_run d WHERE d.project = h.project AND d.id = h.id))) > 0)

@@ -1,0 +1,138 @@
+package io.carillon.cli.remote;
+
+import io.carillon.cli.answer.Printer;
+import io.carillon.cli.answer.RunText;
+import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.EnqueueFlags;
+import io.carillon.cli.remote.flags.ListFlags;
+import io.carillon.cli.remote.flags.RunFilterFlags;
+import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Shell;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code carillon workflow}: runs that have recorded steps. The commands of {@code carillon run} apply to them too. */
+@Command(
+        name = "workflow",
+        description = "Start, show and cancel workflows.",
+        synopsisSubcommandLabel = "COMMAND",
+        sortOptions = false)
+final class WorkflowCommands extends RemoteCommandGroup {
+    private static final List<String> STEP_COLUMNS =
+            List.of("position", "step", "kind", "state", "recordedAt", "until", "value", "error");
+    /** The maximum number of steps that {@code get} shows. */
+    private static final int SHOWN_STEPS = 1_000;
+
+    WorkflowCommands(Shell shell) {
+        super(shell);
+    }
+
+    @Command(
+            description = "List workflows: running and waiting ones, then ended ones, latest first. A workflow is in "
+                    + "the list when it has recorded a step.",
+            sortOptions = false)
+    int list(
+            @Mixin RunFilterFlags filter,
+            @Option(
+                            names = "--limit",
+                            paramLabel = "N",
+                            defaultValue = "20",
+                            description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
+                    int limit,
+            @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        Map<String, String> query = filter.query();
+        query.put("workflow", "true");
+        return RunList.print(this, query, limit, watch);
+    }
+
+    @Command(description = "Show a workflow with its steps.", sortOptions = false)
+    int get(
+            @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
+            @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        ApiClient apiClient = client();
+        Printer printer = printer().rows(WorkflowCommands::stepRow);
+        return show(watch, () -> {
+            JsonNode run = apiClient.get(ApiClient.path("runs", id));
+            List<JsonNode> steps = steps(apiClient, id, SHOWN_STEPS).items();
+            if (printer.isTable())
+                return printer.itemText(RunText.withNextStep(run), "id")
+                        + (steps.isEmpty() ? "" : "\n\n" + printer.listText(steps, "position", STEP_COLUMNS));
+            ObjectNode shown = (ObjectNode) run.deepCopy();
+            shown.putArray("steps").addAll(steps);
+            return printer.itemText(shown, "id");
+        });
+    }
+
+    private static ApiClient.Items steps(ApiClient apiClient, String id, int limit) {
+        return apiClient.list(ApiClient.path("runs", id, "steps"), Map.of(), limit);
+    }
+
+    @Command(
+            description = "List the recorded steps and sleeps of a workflow, or show one with its whole value.",
+            sortOptions = false)
+    int steps(
+            @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
+            @Option(
+                            names = "--position",
+                            paramLabel = "N",
+                            description = "Position of the step to show, from 0. Default: list all steps.")
+                    @Nullable
+                    Integer position,
+            @Mixin ListFlags flags) {
+        if (position != null)
+            return showItem(flags.watch(), "position", "runs", id, "steps", Integer.toString(position));
+        return list(
+                flags.watch(),
+                new ListRequest(ApiClient.path("runs", id, "steps"), Map.of(), flags.limit()),
+                "position",
+                STEP_COLUMNS,
+                WorkflowCommands::stepRow);
+    }
+
+    /** Returns the step with its name and key in one column, and the length of a value that the list leaves out. */
+    private static JsonNode stepRow(JsonNode step) {
+        if (!step.has("position")) return step;
+        ObjectNode row = (ObjectNode) step.deepCopy();
+        String key = step.path("key").stringValue("");
+        row.put("step", step.path("name").stringValue("") + (key.isEmpty() ? "" : "[" + key + "]"));
+        if (!step.has("value") && step.has("valueBytes"))
+            row.put("value", "%d bytes".formatted(step.path("valueBytes").intValue()));
+        return row;
+    }
+
+    @Command(description = "Start a workflow: enqueue a run of its handler.", sortOptions = false)
+    int start(
+            @Parameters(paramLabel = "NAME", description = "Name of the workflow.") String name,
+            @Mixin EnqueueFlags flags) {
+        JsonNode made = client().post("/v1/runs", flags.json(name));
+        String run = made.path("run").stringValue("");
+        boolean fresh = made.path("enqueued").booleanValue(true);
+        printer()
+                .printResult(
+                        fresh
+                                ? "Started %s as %s.".formatted(name, run)
+                                : "%s already has the unique key; nothing was started.".formatted(run),
+                        made,
+                        "run");
+        ScheduleApplier.printWarnings(shell, made);
+        return ExitCode.OK;
+    }
+
+    @Command(
+            description = "Cancel a workflow: immediately if it waits, after the step that is being executed if it "
+                    + "is running.",
+            sortOptions = false)
+    int cancel(
+            @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
+            @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, stored with the run.") @Nullable
+                    String reason) {
+        return RunCommands.cancel(this, id, reason);
+    }
+}

@@ -1,0 +1,113 @@
+package io.carillon.it.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** {@code carillon workflow} against a running server. */
+class WorkflowCommandsTest {
+    private static final String SLEEPING = "{\"order\":7,\"card_number\":\"4711\",\"sleeps\":true}";
+
+    @RegisterExtension
+    static final RemoteServer SERVER = new RemoteServer();
+
+    private static String start(String input) {
+        RemoteServer.CommandResult made = SERVER.run("workflow", "start", "checkout", "--payload", input, "-o", "name");
+        assertThat(made.exitCode()).as(made.err()).isZero();
+        return made.out().strip();
+    }
+
+    private static String asleep() {
+        String run = start(SLEEPING);
+        await().until(() -> steps(run).size() == 2);
+        return run;
+    }
+
+    private static JsonNode steps(String run) {
+        return SERVER.run("workflow", "steps", run, "-o", "json").json();
+    }
+
+    @Test
+    void a_workflow_is_started_listed_and_shown_with_its_steps() {
+        String run = asleep();
+
+        assertThat(SERVER.run("workflow", "start", "checkout", "--payload", SLEEPING)
+                        .out())
+                .matches("Started checkout as run_[0-9a-z]{26}\\.\n");
+        assertThat(SERVER.run("workflow", "steps", run).out())
+                .startsWith("POSITION  STEP")
+                .containsPattern("0 +charge +step +succeeded +\\S.* +- +\\{\"order\":7,")
+                .contains("\"card_number\":\"[redacted]\"")
+                .containsPattern("1 +cooling-off +sleep +waiting +\\S.* +in 3 d");
+        assertThat(SERVER.run("workflow", "get", run).out())
+                .startsWith("id ")
+                .containsPattern("state +waiting\n")
+                .contains("\n\nPOSITION  STEP")
+                .contains("cooling-off");
+        JsonNode shown = SERVER.run("workflow", "get", run, "-o", "json").json();
+        assertThat(shown.path("id").asString()).isEqualTo(run);
+        assertThat(shown.path("steps")).isEqualTo(steps(run));
+    }
+
+    @Test
+    void only_workflows_are_listed() {
+        String run = asleep();
+        String other = SERVER.run("run", "enqueue", "fine", "-o", "name").out().strip();
+
+        assertThat(SERVER.run("workflow", "list", "-o", "name").out())
+                .contains(run)
+                .doesNotContain(other);
+        assertThat(SERVER.run("workflow", "list", "--handler", "checkout", "--state", "waiting")
+                        .out())
+                .containsPattern(run + " +waiting +checkout ");
+        assertThat(SERVER.run("workflow", "list", "--handler", "fine").err()).contains("No items found.");
+    }
+
+    @Test
+    void a_long_value_is_shown_by_its_position() {
+        String run = start("{\"items\":[\"a b\"]}");
+        SERVER.run("run", "wait", run);
+
+        assertThat(SERVER.run("workflow", "steps", run).out())
+                .containsPattern("1 +pick\\[a b] +step +succeeded +.* 7002 bytes");
+        assertThat(SERVER.run("workflow", "steps", run, "--position", "1").out())
+                .containsPattern("value +picked picked picked");
+        assertThat(SERVER.run("workflow", "steps", run, "--position", "2").exitCode())
+                .isEqualTo(3);
+        assertThat(SERVER.run("workflow", "steps", run, "--limit", "1").err()).contains("More than 1 item exists");
+    }
+
+    @Test
+    void a_key_starts_a_workflow_once() {
+        String run = SERVER.run("workflow", "start", "checkout", "--key", "o-1", "--payload", SLEEPING, "-o", "name")
+                .out()
+                .strip();
+
+        assertThat(SERVER.run("workflow", "start", "checkout", "--key", "o-1").out())
+                .isEqualTo(run + " already has the unique key; nothing was started.\n");
+    }
+
+    @Test
+    void a_workflow_that_sleeps_is_cancelled() {
+        String run = asleep();
+
+        assertThat(SERVER.run("workflow", "cancel", run, "--reason", "sold out").out())
+                .isEqualTo("Cancelled " + run + ".\n");
+
+        assertThat(steps(run).path(1).path("state").asString()).isEqualTo("cancelled");
+        assertThat(SERVER.run("workflow", "cancel", run).exitCode()).isEqualTo(5);
+    }
+
+    @Test
+    void wrong_calls_say_what_to_do() {
+        assertThat(SERVER.run("workflow", "steps", "run_00000000000000000000000000")
+                        .exitCode())
+                .isEqualTo(3);
+        assertThat(SERVER.run("workflow", "start").exitCode()).isEqualTo(2);
+        assertThat(SERVER.run("workflow", "step", "x").err()).contains("steps");
+        assertThat(SERVER.run("workflow").out()).contains("list", "get", "steps", "start", "cancel");
+    }
+}

@@ -1,0 +1,181 @@
+package io.carillon.it.workflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.carillon.Carillon;
+import io.carillon.CarillonException;
+import io.carillon.it.fixture.ApiFixture;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Retry;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.workflow.RecordedStep;
+import io.carillon.workflow.RecordedStep.State;
+import io.carillon.workflow.Step;
+import io.carillon.workflow.StepFailedException;
+import io.carillon.workflow.Workflow;
+import io.carillon.workflow.WorkflowType;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The recorded steps of a workflow, as an application reads them. */
+@CarillonTest
+class RecordedStepsTest {
+    private static final Instant NOON = Instant.parse("2026-03-02T12:00:00Z");
+    private static final Duration BUDGET = Duration.ofSeconds(30);
+    private static final WorkflowType<Integer> CHECKOUT = WorkflowType.of("checkout", Integer.class);
+    private static final Step<String> CHARGE = Step.of("charge", String.class).retry(Retry.none());
+    private final ApiFixture fixture;
+    private final TestDatabase database;
+
+    RecordedStepsTest(TestDatabase database) {
+        this.database = database;
+        fixture = new ApiFixture(database);
+        database.clock().stopAt(NOON);
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+        database.clock().useRealTime();
+    }
+
+    private Carillon client(Workflow<Integer, ?> workflow) {
+        return fixture.client(builder -> builder.workflow(CHECKOUT, workflow));
+    }
+
+    private static RunId run(Carillon client, int input) {
+        RunId run = client.enqueue(CHECKOUT.handlerType(), input).run();
+        client.runDue(BUDGET);
+        return run;
+    }
+
+    private static String text(RecordedStep step) {
+        return step.value() == null ? "" : new String(step.value().bytes(), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void show_name_key_state_value_and_times() {
+        Carillon client = client((input, flow) -> {
+            flow.run(CHARGE, step -> "paid");
+            try {
+                flow.run(CHARGE.key("gift [a]"), step -> {
+                    throw new IllegalStateException("declined");
+                });
+            } catch (StepFailedException failed) {
+                // The workflow continues.
+            }
+            flow.run(Step.of("tell", Void.class), step -> null);
+            flow.sleep("cooling-off", Duration.ofDays(3));
+            return "done";
+        });
+        RunId run = run(client, 1);
+
+        List<RecordedStep> steps = client.runs().steps(run);
+
+        assertThat(steps).extracting(RecordedStep::position).containsExactly(0, 1, 2, 3);
+        assertThat(steps).extracting(RecordedStep::name).containsExactly("charge", "charge", "tell", "cooling-off");
+        assertThat(steps).extracting(RecordedStep::key).containsExactly(null, "gift [a]", null, null);
+        assertThat(steps).extracting(RecordedStep::kind).containsExactly("step", "step", "step", "sleep");
+        assertThat(steps)
+                .extracting(RecordedStep::state)
+                .containsExactly(State.SUCCEEDED, State.FAILED, State.SUCCEEDED, State.WAITING);
+        assertThat(steps).extracting(RecordedStepsTest::text).containsExactly("\"paid\"", "", "", "");
+        assertThat(steps.get(0).valueBytes()).isEqualTo(6);
+        assertThat(steps.get(1).error()).contains("declined");
+        assertThat(steps).extracting(RecordedStep::recordedAt).containsOnly(NOON);
+        assertThat(steps.get(3).until()).isEqualTo(NOON.plus(Duration.ofDays(3)));
+
+        database.clock().advance(Duration.ofDays(3));
+        assertThat(client.runs().step(run, 3)).map(RecordedStep::state).contains(State.SUCCEEDED);
+    }
+
+    @Test
+    void a_long_value_is_read_by_its_position() {
+        Carillon client = client((input, flow) -> {
+            for (int i = 0; i < 2; i++) {
+                int length = RecordedStep.MAX_SHOWN_BYTES - 2 + i;
+                flow.run(CHARGE.key("" + i), step -> "x".repeat(length));
+            }
+            return null;
+        });
+        RunId run = run(client, 1);
+
+        List<RecordedStep> steps = client.runs().steps(run);
+
+        assertThat(text(steps.get(0))).hasSize(RecordedStep.MAX_SHOWN_BYTES);
+        assertThat(steps.get(1).value()).isNull();
+        assertThat(steps.get(1).valueBytes()).isEqualTo(RecordedStep.MAX_SHOWN_BYTES + 1);
+        assertThat(text(client.runs().step(run, 1).orElseThrow())).hasSize(RecordedStep.MAX_SHOWN_BYTES + 1);
+        assertThat(client.runs().step(run, 2)).isEmpty();
+    }
+
+    @Test
+    void are_read_in_pages_of_their_project_and_in_a_transaction() throws SQLException {
+        Carillon client = client((input, flow) -> {
+            for (int i = 0; i < input; i++) flow.run(CHARGE.key("" + i), step -> "paid");
+            return null;
+        });
+        RunId run = run(client, 5);
+
+        assertThat(client.runs().steps(run, 2, 2)).extracting(RecordedStep::key).containsExactly("2", "3");
+        assertThat(client.runs().steps(run, 4, 2)).extracting(RecordedStep::key).containsExactly("4");
+        assertThat(client.project("other").runs().steps(run)).isEmpty();
+        assertThat(client.runs().steps(RunId.generate())).isEmpty();
+        try (Connection connection = database.dataSource().getConnection()) {
+            connection.setAutoCommit(false);
+            assertThat(client.in(connection).runs().steps(run)).hasSize(5);
+        }
+    }
+
+    @Test
+    void workflows_are_found_among_other_runs() {
+        HandlerType<Integer> mail = HandlerType.of("mail", Integer.class);
+        Carillon client = fixture.client(builder -> builder.handle(mail, (input, run) -> {})
+                .workflow(CHECKOUT, (input, flow) -> {
+                    flow.run(CHARGE, step -> "paid");
+                    if (input == 1) flow.sleep("later", Duration.ofDays(1));
+                    return null;
+                }));
+        RunId asleep = run(client, 1);
+        RunId ended = run(client, 2);
+        client.enqueue(mail, 1);
+        client.runDue(BUDGET);
+        client.enqueue(mail, 2);
+        RunId unstarted = client.enqueue(CHECKOUT.handlerType(), 3).run();
+        RunQuery workflows = RunQuery.of(RunFilter.all()).workflows();
+
+        assertThat(client.runs().page(workflows)).extracting(Run::id).containsExactly(ended, asleep);
+        assertThat(client.runs().search(workflows))
+                .isEqualTo(new RunQuery.Page(client.runs().page(workflows), null));
+        assertThat(client.runs().page(RunQuery.of(RunFilter.all().handler("checkout"))))
+                .as("a workflow has no record before it starts")
+                .extracting(Run::id)
+                .contains(unstarted);
+    }
+
+    @Test
+    void bad_pages_are_rejected() {
+        Carillon client = client((input, flow) -> null);
+        RunId run = RunId.generate();
+        assertThatThrownBy(() -> client.runs().steps(run, -1, 10))
+                .isInstanceOf(CarillonException.class)
+                .hasMessage("A position must not be negative (was -1).");
+        assertThatThrownBy(() -> client.runs().steps(run, 0, 1_001))
+                .hasMessage("limit must be between 1 and 1000 (was 1001).");
+        assertThatThrownBy(() -> client.runs().steps(run, 0, 0))
+                .hasMessage("limit must be between 1 and 1000 (was 0).");
+        assertThatThrownBy(() -> client.runs().step(run, -1)).isInstanceOf(CarillonException.class);
+    }
+}
