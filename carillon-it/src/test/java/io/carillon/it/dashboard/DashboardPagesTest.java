@@ -42,6 +42,8 @@ class DashboardPagesTest {
         server.call("PUT", "/v1/queues/mail/limits", "{\"maxRunning\":3,\"perSecond\":2}");
         server.call("POST", "/v1/queues/mail/pause", "{\"reason\":\"maintenance\"}");
         String dead = server.makeDead("orders", "connection to orders.example timed out after 30 s");
+        String workflow = server.enqueue("checkout", "{\"order\":7}", "");
+        server.runDue();
         String bulk = server.call(
                         "POST",
                         "/v1/bulk-actions",
@@ -73,6 +75,7 @@ class DashboardPagesTest {
                 "/runs?q=state%3Acancelled",
                 "/runs?q=nonsense",
                 "/runs/" + dead,
+                "/runs/" + workflow,
                 "/queues?name=mail",
                 "/dead",
                 "/events",

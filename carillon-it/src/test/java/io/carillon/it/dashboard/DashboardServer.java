@@ -12,6 +12,10 @@ import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
+import io.carillon.workflow.Flow;
+import io.carillon.workflow.Step;
+import io.carillon.workflow.StepFailedException;
+import io.carillon.workflow.WorkflowType;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -51,10 +55,27 @@ final class DashboardServer implements AutoCloseable {
                         },
                         HandlerOptions.defaults()
                                 .retry(Retry.exponential(Duration.ofMillis(1)).attempts(1)))
+                .workflow(WorkflowType.of("checkout", JsonNode.class), DashboardServer::checkout)
                 .build();
         server = start(0);
         port = server.port();
         key = server.bootstrapKey().orElseThrow();
+    }
+
+    /** A workflow whose steps return its input, have a long result, fail, and sleep. */
+    private static String checkout(JsonNode order, Flow flow) {
+        flow.run(Step.of("charge", JsonNode.class), step -> order);
+        flow.run(Step.of("print", String.class).key("a key that " + "is long ".repeat(10)), step -> "x".repeat(9_000));
+        try {
+            flow.run(Step.of("greet", Void.class).retry(Retry.none()), step -> {
+                throw new IllegalStateException("<b>nobody</b> is there");
+            });
+        } catch (StepFailedException failed) {
+            flow.sleep("cooling-off", Duration.ofSeconds(order.path("sleep").asInt(300_000)));
+        }
+        for (int i = 0; i < order.path("more").asInt(0); i++)
+            flow.run(Step.of("pick", Integer.class).key("" + i), step -> 1);
+        return "done";
     }
 
     private CarillonServer start(int listenPort) {

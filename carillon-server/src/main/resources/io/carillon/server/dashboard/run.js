@@ -35,6 +35,7 @@ import {
   toast,
 } from './parts.js';
 import { go, link, qualifier, queueLink, runLink, runsLink, scheduleLink } from './router.js';
+import { Steps } from './steps.js';
 import { html, setting, useEffect, useState } from './ui.js';
 
 export function RunPage({ id }) {
@@ -54,7 +55,8 @@ export function RunPage({ id }) {
   return html`<${Head} title=${targetName(value.target) || 'Run'} sub=${html`<${Id} value=${value.id} />`}><${Neighbours} id=${id} /><${Actions} run=${value} reload=${run.reload} /><//>
     <div class="stack"><${Next} run=${value} explain=${explain.data} />
       <${Card} title="Life of the run"><${Life} run=${value} attempts=${attempts.data ? attempts.data.items : []} /><//>
-      <div class="two"><div class="stack"><${Card} title="Attempts"><${Attempts} run=${value} attempts=${attempts} /><//>
+      <div class="two"><div class="stack"><${Steps} key=${id} run=${value} />
+          <${Card} title="Attempts"><${Attempts} run=${value} attempts=${attempts} /><//>
           ${value.log && html`<${Card} title="Log"><div class="card-body"><${Code} text=${value.log} label="Log" /></div><//>`}
           ${value.result !== undefined && html`<${Card} title="Result"><div class="card-body"><${Code} text=${pretty(value.result)} label="Result" /></div>
             <//>`}

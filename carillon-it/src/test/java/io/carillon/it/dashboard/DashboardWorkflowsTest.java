@@ -1,0 +1,78 @@
+package io.carillon.it.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.WaitForSelectorState;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Users see on the page of a workflow what it did and what it waits for. */
+class DashboardWorkflowsTest {
+    @RegisterExtension
+    static final DashboardBrowser BROWSER = new DashboardBrowser();
+
+    private static String checkout(String input) {
+        String run = BROWSER.server().enqueue("checkout", input, "");
+        BROWSER.server().runDue();
+        return run;
+    }
+
+    private static Locator step(Page page, String name) {
+        return page.locator(".flow-steps li:has(strong:text-is('" + name + "'))");
+    }
+
+    @Test
+    void the_steps_of_a_workflow_show_their_state_their_results_and_what_it_waits_for() {
+        Page page = BROWSER.loggedIn();
+        BROWSER.show(page, "/runs/" + checkout("{\"order\":12345678901234567890,\"password\":\"hush\"}"));
+
+        step(page, "charge").locator(":text('Succeeded')").waitFor();
+        step(page, "charge").locator("summary").click();
+        step(page, "charge").locator("pre:has-text('12345678901234567890')").waitFor();
+        assertThat(page.locator("main").innerText()).doesNotContain("hush");
+        step(page, "print")
+                .locator("button:has-text('Show the result of print (9 KiB)')")
+                .click();
+        step(page, "print").locator("pre:has-text('xxxxxxxx')").waitFor();
+        step(page, "greet").locator(":text('Failed')").waitFor();
+        step(page, "greet")
+                .locator(".error-text:has-text('<b>nobody</b> is there')")
+                .waitFor();
+        step(page, "cooling-off").locator(":text('Waiting')").waitFor();
+        assertThat(step(page, "cooling-off").innerText()).contains("Asleep until", "in 3 d");
+    }
+
+    @Test
+    void the_steps_change_while_the_workflow_goes_on() {
+        String run = checkout("{\"sleep\":1,\"more\":60}");
+        Page page = BROWSER.loggedIn();
+        BROWSER.show(page, "/runs/" + run);
+        step(page, "cooling-off").waitFor();
+        assertThat(page.locator(".flow-steps li").count()).isEqualTo(4);
+
+        while (!BROWSER.server().get("/v1/runs/" + run).path("state").asString().equals("succeeded"))
+            BROWSER.server().runDue();
+
+        page.locator(".flow-steps li >> nth=49").waitFor();
+        page.locator(
+                        "section:has(.flow-steps) button:has-text('Load more'), .card:has(.flow-steps) button:has-text('Load more')")
+                .first()
+                .click();
+        page.locator(".flow-steps li >> nth=63").waitFor();
+        assertThat(step(page, "cooling-off").innerText()).contains("Succeeded", "Ended");
+    }
+
+    @Test
+    void a_run_without_steps_has_no_card() {
+        String run = BROWSER.server().enqueue("fine", "{}", "");
+        BROWSER.server().runDue();
+        Page page = BROWSER.loggedIn();
+        BROWSER.show(page, "/runs/" + run);
+
+        page.locator("h2:has-text('Attempts')").waitFor();
+        page.locator("h2:has-text('Steps')")
+                .waitFor(new Locator.WaitForOptions().setState(WaitForSelectorState.DETACHED));
+    }
+}

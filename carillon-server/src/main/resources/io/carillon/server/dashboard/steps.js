@@ -1,0 +1,59 @@
+// The recorded steps of a workflow, on the page of its run.
+import { enc, get } from './api.js';
+import { count, firstLine, pretty } from './format.js';
+import { useLoad } from './load.js';
+import { act, Button, Card, Code, Instant, More, State, Time } from './parts.js';
+import { html, useEffect, useState } from './ui.js';
+
+const PAGE = 50;
+const DOTS = { succeeded: 'fill-good', failed: 'fill-bad', waiting: 'life-wait', cancelled: 'fill-quiet' };
+
+/** A run that has recorded nothing has no card. Pages that the reader asked for are read again with the first one. */
+export function Steps({ run }) {
+  const [pages, setPages] = useState(1);
+  const [used, setUsed] = useState(false);
+  const live = ['waiting', 'running'].includes(run.state);
+  const path = 'v1/runs/' + enc(run.id) + '/steps';
+  const load = async () => {
+    const all = { items: [], next: '' };
+    for (let page = 0; page < pages && (page === 0 || all.next); page++) {
+      const more = await get(path, { limit: PAGE, cursor: all.next || undefined }, { exact: true });
+      all.items.push(...more.items);
+      all.next = more.next;
+    }
+    return all;
+  };
+  const version = `${run.state} ${run.attempt} ${pages}`;
+  const steps = useLoad(`steps ${run.id} ${version}`, load, {
+    every: live && (used || run.state === 'running') ? 3000 : 0,
+  });
+  const [shown, setShown] = useState(null);
+  useEffect(() => {
+    if (!steps.data) return;
+    setShown(steps.data);
+    setUsed(steps.data.items.length > 0);
+  }, [steps.data]);
+  if (!shown || shown.items.length === 0) return null;
+  return html`<${Card} title="Steps"><ol class="steps flow-steps">${shown.items.map((step) => html`<${Step} key=${step.position} step=${step} path=${path} />`)}</ol>
+    <${More} next=${shown.next} load=${async () => setPages(pages + 1)} /><//>`;
+}
+
+function Step({ step, path }) {
+  const line = firstLine(step.error);
+  return html`<li class="step"><div class="step-mark"><i class=${DOTS[step.state] || 'fill-quiet'}></i></div>
+    <div class="step-body"><div class="row"><strong>${step.name}</strong>${step.key !== undefined && html`<code>${step.key}</code>`}<${State} state=${step.state} /><span class="quiet">${step.kind !== 'step' && `${step.kind} · `}${step.until ? html`since <${Instant} at=${step.recordedAt} />` : html`<${Instant} at=${step.recordedAt} />`}${step.attempt > 1 && ` · attempt ${step.attempt}`}</span></div>
+    ${step.until && html`<div>${step.state === 'waiting' ? html`${step.kind === 'sleep' ? 'Asleep until' : 'Waits at most until'} <${Instant} at=${step.until} />, <${Time} at=${step.until} />` : html`<span class="quiet">${step.state === 'cancelled' ? 'Would have ended' : 'Ended'} <${Instant} at=${step.until} /></span>`}</div>`}
+    ${line && html`<div class="error-text">${line}</div>`}
+    ${step.error && step.error.trim() !== line && html`<details><summary>Whole error</summary><${Code} text=${step.error} label="Error" /></details>`}
+    ${step.valueBytes > 0 && html`<${Value} step=${step} path=${path} />`}</div></li>`;
+}
+
+/** The result, which a list leaves out if it is long. */
+function Value({ step, path }) {
+  const [value, setValue] = useState(step.value);
+  const label = 'Result of ' + step.name;
+  if (value !== undefined)
+    return html`<details open=${step.value === undefined}><summary>Result</summary><${Code} text=${pretty(value)} label=${label} /></details>`;
+  const read = async () => setValue((await get(`${path}/${step.position}`, {}, { exact: true })).value);
+  return html`<div><${Button} onClick=${() => act(read)}>Show the result of ${step.name} (${count(Math.ceil(step.valueBytes / 1024))} KiB)<//></div>`;
+}
