@@ -1,5 +1,7 @@
 package io.carillon.testkit;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.testkit.internal.proxy.FaultPoint;
 import io.carillon.testkit.internal.proxy.NetworkConditions;
 import io.carillon.testkit.internal.server.SmallPool;
@@ -130,6 +132,20 @@ public final class FaultProxy implements AutoCloseable {
     public void killAfterClaim() {
         faultPoint.disarm();
         faultPoint = FaultPoint.afterClaim();
+    }
+
+    /**
+     * Simulates the death of a node immediately after it recorded this many steps of workflows, counted from now. The
+     * code of the next step is not called on this node. Otherwise like {@link #killAfterClaim()}.
+     *
+     * @param steps from 1; sleeps count too
+     */
+    public void killAfterSteps(int steps) {
+        if (steps < 1)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION, "steps must be at least 1 (was %d).".formatted(steps));
+        faultPoint.disarm();
+        faultPoint = FaultPoint.afterSteps(steps);
     }
 
     /** Returns how many acknowledgements have been lost. */

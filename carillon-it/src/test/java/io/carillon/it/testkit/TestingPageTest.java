@@ -8,6 +8,7 @@ import io.carillon.HandlerOptions;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
+import io.carillon.run.RunId;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonKit;
 import io.carillon.testkit.CarillonTest;
@@ -16,6 +17,9 @@ import io.carillon.testkit.KitTick;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.TestClock;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.workflow.RecordedStep;
+import io.carillon.workflow.Step;
+import io.carillon.workflow.WorkflowType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +28,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -44,6 +49,8 @@ class TestingPageTest {
 
     static final HandlerType<Reminder> REMIND = HandlerType.of("reminder.send", Reminder.class);
     static final HandlerType<Report> REPORT = HandlerType.of("report", Report.class);
+
+    static final WorkflowType<String> TRIP = WorkflowType.of("trip", String.class);
 
     @Test
     void shows_only_code_that_is_compiled_here() throws Exception {
@@ -160,6 +167,38 @@ class TestingPageTest {
             kit.run(REMIND).succeeded().onAttempt(2).withFailures(0);
             doomed.carillon().close();
             proxy.restore();
+        }
+
+        @Test
+        void continues_a_trip_although_a_node_died(FaultProxy proxy) {
+            Carillon doomed = trips(proxy.dataSource());
+            Carillon other = trips(kit.database().dataSource());
+            RunId trip = other.enqueue(TRIP.handlerType(), "Rome").run();
+            proxy.killAfterSteps(1);
+
+            assertThatThrownBy(() -> kit.drive(doomed).runDue()).hasMessageContaining("cannot be reached"); // "killed"
+            kit.drive(other).advance(Duration.ofMinutes(2)).runDue(); // the lease has expired
+            kit.advance(Duration.ofDays(30)).runDue(); // the sleep is over
+
+            assertThat(booked).containsExactly("Rome"); // once
+            assertThat(other.runs().steps(trip))
+                    .extracting(RecordedStep::name)
+                    .containsExactly("book", "until-the-trip", "remind");
+            doomed.close();
+            other.close();
+            proxy.restore();
+        }
+
+        private final List<String> booked = new CopyOnWriteArrayList<>();
+
+        private Carillon trips(DataSource dataSource) {
+            return Carillon.on(dataSource)
+                    .workflow(TRIP, (city, flow) -> {
+                        flow.run(Step.of("book", Boolean.class), step -> booked.add(city));
+                        flow.sleep("until-the-trip", Duration.ofDays(30));
+                        return flow.run(Step.of("remind", String.class), step -> "sent");
+                    })
+                    .build();
         }
 
         @Test
