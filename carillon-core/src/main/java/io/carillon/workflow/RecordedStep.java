@@ -36,13 +36,13 @@ public record RecordedStep(
 
     /** The state of a recorded step. */
     public enum State {
-        /** The step returned, or the sleep is over. */
+        /** The step returned, or the sleep is over, or what was awaited came. */
         SUCCEEDED,
         /** The last try of the step failed. */
         FAILED,
-        /** The workflow waits for the end of the sleep. */
+        /** The workflow waits for the end of the sleep, or for what it awaits. */
         WAITING,
-        /** The workflow ended before the sleep was over. */
+        /** The workflow ended before the wait was over. */
         CANCELLED
     }
 }

@@ -98,6 +98,32 @@ class PostgresEndedStepsTest extends StoreContract {
     }
 
     @Test
+    void an_await_waits_until_a_later_record_answers_it() {
+        FIXTURE.database()
+                .execute("ALTER TABLE carillon.workflow_step DROP CONSTRAINT IF EXISTS workflow_step_kind_check");
+        UUID node = node();
+        Attempt attempt = recorded(node);
+        String insert = "INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt,"
+                + " failures, until, recorded_at) SELECT project, run_id, %d, 'approval', '%s', owner, attempt, 0,"
+                + " carillon.clock() + interval '7 days', carillon.clock() FROM carillon.workflow_step"
+                + " WHERE position = 0";
+        FIXTURE.database().execute(insert.formatted(3, "await"));
+        assertThat(state(attempt.run(), 3)).isEqualTo(State.WAITING);
+
+        FIXTURE.database().execute(insert.formatted(4, "await-run"));
+        assertThat(state(attempt.run(), 3)).isEqualTo(State.SUCCEEDED);
+        assertThat(state(attempt.run(), 4)).isEqualTo(State.WAITING);
+
+        apply(node, attempt, new Transition.Cancel("enough"));
+        assertThat(state(attempt.run(), 4)).isEqualTo(State.CANCELLED);
+        FIXTURE.database().execute("UPDATE carillon.workflow_step SET kind = 'step', until = NULL WHERE position > 2");
+    }
+
+    private State state(RunId run, int position) {
+        return storage().runAdmin().step(PROJECT, run, position).orElseThrow().state();
+    }
+
+    @Test
     void retention_drops_the_records_with_the_run() {
         RunId run = ended(node(), complete());
         purge();

@@ -22,14 +22,22 @@ final class StepRows {
             " WHERE project = :project AND run_id = :id AND position >= :from ORDER BY position LIMIT :limit";
 
     // The steps of an ended run are in one of the two tables: maintenance moves them in one statement. The day of the
-    // run finds the partition.
+    // run finds the partition. A record of the kind 'await…' says that the workflow waits; a later record answers it.
     private static final String STEPS =
             """
             WITH ended AS MATERIALIZED (
-              SELECT h.ended_at, h.day FROM carillon.run_history h WHERE h.project = :project AND h.id = :id LIMIT 1)
+              SELECT h.ended_at, h.day FROM carillon.run_history h WHERE h.project = :project AND h.id = :id LIMIT 1),
+            last AS MATERIALIZED (
+              SELECT greatest((SELECT max(position) FROM carillon.workflow_step
+                                WHERE project = :project AND run_id = :id),
+                              (SELECT max(position) FROM carillon.workflow_step_history
+                                WHERE project = :project AND run_id = :id AND day = (SELECT day FROM ended)))
+                     AS position)
             SELECT s.*, CASE WHEN s.error IS NOT NULL THEN 'failed'
-                             WHEN s.until > (SELECT ended_at FROM ended) THEN 'cancelled'
-                             WHEN s.until > carillon.clock() THEN 'waiting' ELSE 'succeeded' END AS state
+                             WHEN s.kind LIKE 'await%' AND s.position < (SELECT position FROM last) THEN 'succeeded'
+                             WHEN s.kind NOT LIKE 'await%' AND (s.until > coalesce((SELECT ended_at FROM ended),
+                                                                  carillon.clock())) IS NOT TRUE THEN 'succeeded'
+                             WHEN EXISTS (SELECT 1 FROM ended) THEN 'cancelled' ELSE 'waiting' END AS state
               FROM ((""" + COLUMNS + " FROM carillon.workflow_step" + RANGE + ") UNION ALL (" + COLUMNS + """
              FROM carillon.workflow_step_history
              WHERE project = :project AND run_id = :id AND position >= :from AND day = (SELECT day FROM ended)
