@@ -56,12 +56,24 @@ class DashboardWorkflowsTest {
             BROWSER.server().runDue();
 
         page.locator(".flow-steps li >> nth=49").waitFor();
-        page.locator(
-                        "section:has(.flow-steps) button:has-text('Load more'), .card:has(.flow-steps) button:has-text('Load more')")
-                .first()
-                .click();
+        page.locator(".card:has(.flow-steps) button:has-text('Load more')").click();
         page.locator(".flow-steps li >> nth=63").waitFor();
         assertThat(step(page, "cooling-off").innerText()).contains("Succeeded", "Ended");
+    }
+
+    @Test
+    void a_search_finds_workflows_among_other_runs() {
+        String run = checkout("{\"order\":8}");
+        BROWSER.server().enqueue("fine", "{}", ",\"after\":\"1h\"");
+        Page page = BROWSER.loggedIn();
+        BROWSER.show(page, "/runs?q=workflow%3Atrue");
+
+        page.locator("main tbody tr:has(a[href*='" + run + "'])").waitFor();
+        assertThat(page.locator("main tbody tr").allInnerTexts()).allMatch(row -> row.contains("checkout"));
+        BROWSER.show(page, "/runs?q=workflow%3Ayes");
+        page.locator("main :text('Write workflow:true, or leave it out.')")
+                .first()
+                .waitFor();
     }
 
     @Test

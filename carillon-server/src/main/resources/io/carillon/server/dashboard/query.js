@@ -9,6 +9,7 @@ export const QUALIFIERS = {
   handler: 'name of the handler',
   queue: 'name of the queue',
   schedule: 'name of the schedule',
+  workflow: 'true: runs that have recorded a step',
   error: 'text in the last error',
   since: '2h, 30m, 7d, or an instant',
   before: 'an instant',
@@ -44,6 +45,7 @@ const PARAMETERS = {
   handler: 'handler',
   queue: 'queue',
   schedule: 'schedule',
+  workflow: 'workflow',
   error: 'error',
   payload: 'payload',
   '-state': 'notState',
@@ -70,6 +72,7 @@ export function parseSearch(text) {
     else if (params[PARAMETERS[name]] !== undefined) faults.push(`${name}: can be used once.`);
     else if (name.endsWith('state') && !RUN_STATES.includes(value))
       faults.push(`There is no state "${value}". States are ${RUN_STATES.join(', ')}.`);
+    else if (name === 'workflow' && value !== 'true') faults.push('Write workflow:true, or leave it out.');
     else params[PARAMETERS[name]] = value;
   }
   const others = Object.keys(params).filter((name) => !['state', 'queue', 'handler'].includes(name));

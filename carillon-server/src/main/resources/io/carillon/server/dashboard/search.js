@@ -17,6 +17,7 @@ async function choicesFor(text) {
   if (plain === 'state') values = RUN_STATES;
   if (plain === 'queue') values = (await get('v1/queues')).items.map((queue) => queue.name);
   if (plain === 'schedule') values = (await get('v1/schedules', { limit: 200 })).items.map((schedule) => schedule.name);
+  if (plain === 'workflow') values = ['true'];
   if (plain === 'since') values = ['15m', '1h', '24h', '7d'];
   return values
     .filter((one) => one.startsWith(value) && one !== value)

@@ -6,7 +6,7 @@ import { act, Button, Card, Code, Instant, More, State, Time } from './parts.js'
 import { html, useEffect, useState } from './ui.js';
 
 const PAGE = 50;
-const DOTS = { succeeded: 'fill-good', failed: 'fill-bad', waiting: 'life-wait', cancelled: 'fill-quiet' };
+const DOTS = { succeeded: 'fill-good', failed: 'fill-bad', waiting: 'fill-info', cancelled: 'fill-quiet' };
 
 /** A run that has recorded nothing has no card. Pages that the reader asked for are read again with the first one. */
 export function Steps({ run }) {
