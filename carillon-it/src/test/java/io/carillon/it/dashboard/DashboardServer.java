@@ -68,7 +68,7 @@ final class DashboardServer implements AutoCloseable {
         flow.run(Step.of("print", String.class).key("a key that " + "is long ".repeat(10)), step -> "x".repeat(9_000));
         try {
             flow.run(Step.of("greet", Void.class).retry(Retry.none()), step -> {
-                throw new IllegalStateException("<b>nobody</b> is there");
+                throw new IllegalStateException("<b>no one</b> is there");
             });
         } catch (StepFailedException failed) {
             flow.sleep("cooling-off", Duration.ofSeconds(order.path("sleep").asInt(300_000)));

@@ -38,7 +38,7 @@ class DashboardWorkflowsTest {
         step(page, "print").locator("pre:has-text('xxxxxxxx')").waitFor();
         step(page, "greet").locator(":text('Failed')").waitFor();
         step(page, "greet")
-                .locator(".error-text:has-text('<b>nobody</b> is there')")
+                .locator(".error-text:has-text('<b>no one</b> is there')")
                 .waitFor();
         step(page, "cooling-off").locator(":text('Waiting')").waitFor();
         assertThat(step(page, "cooling-off").innerText()).contains("Asleep until", "in 3 d");
