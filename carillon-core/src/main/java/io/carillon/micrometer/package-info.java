@@ -1,6 +1,6 @@
 /**
  * Micrometer metrics of the engine and the database. Start at {@link io.carillon.micrometer.CarillonMeters}. Depends on
- * the public API, the store ports and Micrometer, which is an optional dependency of the library.
+ * the public API and Micrometer, which is an optional dependency of the library.
  */
 @NullMarked
 package io.carillon.micrometer;

@@ -1,5 +1,5 @@
 /**
- * Authentication and rate limits: API keys, and tokens of other issuers. Start at {@link
+ * Authentication and rate limits: API keys, tokens of other issuers, and sessions of users. Start at {@link
  * io.carillon.server.access.BearerAuthenticator}. Depends on the HTTP package and the server's tables, not on schedules
  * or runs.
  */

@@ -9,9 +9,10 @@ import java.util.stream.Collectors;
 
 /**
  * Decides how runs of dead nodes are tried again. After the first death of its node, a run goes back to the ordinary
- * runs, because most deaths have another cause. After the next death it is tried in isolation, on a node that executes
- * nothing else, in groups that become smaller with each death until the run is alone. Only a death in isolation, with
- * no other run on the node, counts as a crash. Uses no clock and no database.
+ * runs, because most deaths have another cause. After the next death it is tried in isolation, earlier if several nodes
+ * died soon after their start, later if it had run for long each time. The node executes nothing else then, and the
+ * groups become smaller with each death until the run is alone. Only a death in isolation, with no other run on the
+ * node, counts as a crash. Uses no clock and no database.
  */
 public final class IsolationRule {
     /**
