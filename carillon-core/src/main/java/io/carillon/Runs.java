@@ -94,9 +94,8 @@ public final class Runs {
 
     /**
      * Like {@link #page}, but also returns where the next page begins. With filters, it reads at most 50,000 waiting
-     * and
-     * running runs and 50,000 ended runs, and of those that match otherwise 1,000 of each for a text in an error or a
-     * payload. So a page may be short, and even empty, although it is not the last one.
+     * and running runs and 50,000 ended runs, and of those that match otherwise 1,000 of each for a text in an error or
+     * a payload. So a page may be short, and even empty, although it is not the last one.
      */
     public RunQuery.Page search(RunQuery query) {
         return admin.search(project, query);

@@ -64,8 +64,7 @@ public record Stats(
             @Nullable Instant lastSuccess) {}
 
     /**
-     * How attempts and runs went in the last hour. {@link Carillon#stats(RunStats.Query)} returns more
-     * for one project.
+     * The attempts and runs of the last hour. {@link Carillon#stats(RunStats.Query)} returns more for one project.
      *
      * @param perMinute the number of attempts that started, per minute
      * @param averageTime the mean duration of attempts

@@ -2,7 +2,7 @@ package io.carillon.event;
 
 import java.util.Locale;
 
-/** How a webhook has the form of a CloudEvent 1.0. */
+/** The form in which a webhook carries a CloudEvent 1.0. */
 public enum CloudEventMode {
     /** The body is a JSON object with the attributes and the data. */
     STRUCTURED,

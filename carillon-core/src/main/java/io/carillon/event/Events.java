@@ -60,7 +60,7 @@ public interface Events {
      */
     List<Event<Payload>> latest(EventFilter filter, int limit);
 
-    /** Returns the position behind all events that have one, for a reader that wants later events only. */
+    /** Returns the position of the last event that has a position, to read later events only. */
     String end();
 
     /** Returns a position before the events that committed at an instant or later. */
@@ -79,7 +79,7 @@ public interface Events {
         return subscriptions("", 1_000);
     }
 
-    /** Returns the subscriptions whose name is behind this one, by name, at most {@code limit} (1 to 1,000). */
+    /** Returns the subscriptions whose name follows this one, by name, at most {@code limit} (1 to 1,000). */
     List<Subscription> subscriptions(String after, int limit);
 
     /** Returns a subscription; empty if there is none with this name. */
@@ -99,7 +99,7 @@ public interface Events {
         return pause(name, reason, null);
     }
 
-    /** Like {@link #pause(String, String)}, and stores the name of the user, who is shown. */
+    /** Pauses like {@link #pause(String, String)} and also stores the name of the user. */
     boolean pause(String name, String reason, @Nullable String by);
 
     /** Continues a paused subscription with the events since the pause. Returns whether it was paused. */
@@ -108,15 +108,13 @@ public interface Events {
     /**
      * Delivers past events again, in addition to the current ones: those from the first instant to the second. Both are
      * accurate to about a second. An event whose run is still waiting is not delivered a second time. A subscription
-     * has
-     * at most 100 replays at a time. Returns the number of the replay.
+     * has at most 100 replays at a time. Returns the number of the replay.
      */
     long replay(String name, Instant from, Instant to);
 
     /**
-     * Skips an event that has no run for the subscription yet, such as one that a paused subscription shall not
-     * deliver. Returns false if the subscription has passed the event; then cancel its run. At most 1,000 events can
-     * be skipped.
+     * Skips an event that has no run for the subscription yet, such as one that a paused subscription must not deliver.
+     * Returns false if the subscription has passed the event; then cancel its run. At most 1,000 events can be skipped.
      */
     boolean skip(String name, EventId event);
 

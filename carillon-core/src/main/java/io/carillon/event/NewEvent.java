@@ -60,10 +60,8 @@ public final class NewEvent<T> {
 
     /**
      * Gives the event an id of the publisher: 1 to 200 characters. If an event of the project with this id was
-     * published
-     * less than 24 hours ago, nothing is stored, and the result is a {@link PublishResult.Duplicate}. So a publish
-     * whose
-     * answer was lost can be repeated. After 48 hours at the latest the id can be used again.
+     * published less than 24 hours ago, nothing is stored, and the result is a {@link PublishResult.Duplicate}. So a
+     * publish whose answer was lost can be repeated. After 48 hours at the latest the id can be used again.
      */
     public NewEvent<T> publishId(String id) {
         return new NewEvent<>(type, data, key, expectedVersion, Names.checkKey("publish id", id));

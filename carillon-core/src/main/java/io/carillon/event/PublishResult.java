@@ -1,6 +1,6 @@
 package io.carillon.event;
 
-/** What became of an event that was published. */
+/** The result of a publish. */
 public sealed interface PublishResult {
     /**
      * The event is stored.

@@ -23,8 +23,8 @@ public interface Relays {
     boolean skip(String relay, EventId event);
 
     /**
-     * Removes a relay with its cursor and its rejected events. Remove it when no node declares it any more; a node that
-     * does adds it again when it starts.
+     * Removes a relay with its cursor and its rejected events. First stop declaring it: a node that still declares it
+     * adds it again when it starts.
      */
     boolean remove(String relay);
 }

@@ -16,7 +16,7 @@ public final class Subscribe {
         /** With the oldest event that is stored. */
         record Beginning() implements Start {}
 
-        /** With the events that committed from about this instant on; a few earlier ones may be among them. */
+        /** With the events that committed from about this instant on; it may also deliver a few earlier events. */
         record At(Instant instant) implements Start {}
     }
 

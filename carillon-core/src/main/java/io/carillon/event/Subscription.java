@@ -22,7 +22,7 @@ public record Subscription(
         @Nullable Pause pause,
         Lag lag,
         int replays) {
-    /** What gave a subscription its definition. */
+    /** The origin of the definition. */
     public enum Owner {
         /** A call of the API or the command. */
         API,

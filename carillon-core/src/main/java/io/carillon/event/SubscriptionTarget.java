@@ -2,7 +2,7 @@ package io.carillon.event;
 
 import io.carillon.internal.value.Names;
 
-/** What gets the events of a subscription. */
+/** The receiver of the events of a subscription. */
 public sealed interface SubscriptionTarget {
     /**
      * A handler in Java, which must be registered to receive events. The payload of its runs is an event.

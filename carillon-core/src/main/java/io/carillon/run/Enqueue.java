@@ -52,7 +52,7 @@ public final class Enqueue {
      * skipped or missed, does not exist in the project, or has left the history.
      */
     public enum Then {
-        /** The run is cancelled. Runs that wait for it are told the same way. */
+        /** The run is cancelled. Runs that wait for this run follow their own setting. */
         CANCEL,
         /** The run executes, as after a success. */
         RUN_ANYWAY,

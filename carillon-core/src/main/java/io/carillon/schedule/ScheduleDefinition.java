@@ -22,7 +22,7 @@ public record ScheduleDefinition(
         this(project, name, when, template, policies, Owner.API);
     }
 
-    /** Who gave a schedule its definition. */
+    /** The origin of the definition. */
     public enum Owner {
         /** A call of the library, a request or a command. */
         API,

@@ -9,8 +9,7 @@ import java.util.Optional;
 
 /**
  * Sends the events of a topic to a destination outside of the database, such as Kafka. One node of the cluster at a
- * time
- * has the lease of a relay and sends, in the order of all consumers. When it dies, another node continues.
+ * time has the lease of a relay and sends, in the order of all consumers. When it dies, another node continues.
  */
 public interface EventRelay {
     /** What happens to later events of a key when the destination rejects one of its events. */
@@ -42,8 +41,7 @@ public interface EventRelay {
 
     /**
      * Opens a sender. Called on a thread of this relay after this node has got the lease, and again after a failure.
-     * When
-     * it returns, no earlier sender of this relay can complete a {@code send}, on no node.
+     * After it returns, no earlier sender of this relay on any node can complete a {@code send}.
      */
     Sender open(String project) throws Exception;
 
@@ -61,7 +59,7 @@ public interface EventRelay {
          */
         void send(Batch batch) throws Exception;
 
-        /** Ends what is open, without waiting for long. */
+        /** Closes the connection without a long wait. */
         @Override
         void close();
     }

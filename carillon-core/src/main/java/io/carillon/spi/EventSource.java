@@ -26,7 +26,7 @@ public interface EventSource {
          */
         void poll(Duration atMost) throws Exception;
 
-        /** Ends what is open, without waiting for long. */
+        /** Closes the connection without a long wait. */
         @Override
         void close();
     }

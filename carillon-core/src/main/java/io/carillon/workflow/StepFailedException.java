@@ -1,6 +1,6 @@
 package io.carillon.workflow;
 
-/** A step of a workflow failed finally: its last try threw, or its result cannot be recorded. */
+/** A step of a workflow failed and will not be tried again: its last try threw, or its result cannot be recorded. */
 public final class StepFailedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -15,8 +15,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 /**
  * Sends the events of a topic to a Kafka topic, in the order of all consumers, as CloudEvents 1.0 in binary mode. The
  * Kafka key is the key of the event. For consumers with {@code isolation.level=read_committed}, each event appears
- * once.
- * Immutable: each method returns a changed copy.
+ * once. Immutable: each method returns a changed copy.
  *
  * <pre>{@code
  * Carillon.on(dataSource)

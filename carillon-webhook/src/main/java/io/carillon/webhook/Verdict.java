@@ -31,8 +31,7 @@ public enum Verdict {
     /**
      * Not sent: the host has reached its limit of concurrent requests, asked for a pause, or its breaker is open; or
      * the project has used up its share of the name lookups or connections of this node; or the database did not answer
-     * when the
-     * endpoint was read. The delivery is postponed; this is not a failure.
+     * when the endpoint was read. The delivery is postponed; this is not a failure.
      */
     HELD_BACK,
     /**

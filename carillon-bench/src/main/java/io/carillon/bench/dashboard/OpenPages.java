@@ -21,10 +21,8 @@ import java.util.regex.Pattern;
 
 /**
  * Many open pages: each has an event stream and repeats the requests of the page Home as often as it does while runs
- * end
- * all the time. They share two connections for
- * requests, which is cheaper for the client and the same for the server. The CPU time of the clients' threads is not
- * counted.
+ * end all the time. They share two connections for requests, which is cheaper for the client and the same for the
+ * server. The CPU time of the clients' threads is not counted.
  */
 final class OpenPages {
     /** A request that a page repeats. */

@@ -127,7 +127,10 @@ abstract class RemoteCommandGroup implements Callable<Integer> {
         return list(watch, request, name, columns, UnaryOperator.identity());
     }
 
-    /** Like the other method, but tables show for each item the object that {@code row} returns. */
+    /**
+     * Prints a list like {@link #list(boolean, ListRequest, String, List)}. Tables show for each item the object that
+     * {@code row} returns.
+     */
     final int list(boolean watch, ListRequest request, String name, List<String> columns, UnaryOperator<JsonNode> row) {
         ApiClient apiClient = client();
         Printer printer = printer().rows(row);
@@ -157,7 +160,10 @@ abstract class RemoteCommandGroup implements Callable<Integer> {
         return showItem(watch, UnaryOperator.identity(), name, path);
     }
 
-    /** Like the other method, but people see the object that {@code shown} returns. */
+    /**
+     * Prints an item like {@link #showItem(boolean, String, String...)}. A table shows the object that {@code shown}
+     * returns.
+     */
     final int showItem(boolean watch, UnaryOperator<JsonNode> shown, String name, String... path) {
         ApiClient apiClient = client();
         Printer printer = printer();

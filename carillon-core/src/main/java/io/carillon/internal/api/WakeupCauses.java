@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the runs of a call for which the nodes are woken. */
+/** Selects the runs of a call that nodes must be told about, one per cause. */
 public final class WakeupCauses {
     private record Cause(
             Lane lane,

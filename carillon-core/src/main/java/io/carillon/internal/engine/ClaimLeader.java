@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Holds the claim token while this node is alive and no other node holds it. In leader mode only its holder claims
  * runs. The lease that this node counts by its own clock begins before the one in the database, so it stops claiming
- * before another node can take over. A node whose process was paused may claim once more before it notices; the runs
- * are claimed by one node all the same.
+ * before another node can take over. A node whose process was paused may claim once more before it notices; each run is
+ * still claimed by one node only.
  */
 final class ClaimLeader implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(ClaimLeader.class);

@@ -38,7 +38,7 @@ final class EventDispatcher implements Loop.Task {
 
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_EVENTS = 2_000;
-    /** A statement shall create about this number of runs. */
+    /** The intended number of runs per statement. */
     private static final int WRITE_RUNS = 2_000;
 
     private static final int MAX_WINDOW_TICKS = 256;

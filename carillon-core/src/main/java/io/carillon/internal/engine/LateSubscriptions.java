@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Serves the subscriptions that have a cursor of their own: new ones, those that were paused, and replays. They read up
- * to the place of all others; there they lose their cursor.
+ * to the place of all others and then continue with the others, without a cursor; a replay reads up to its end.
  */
 final class LateSubscriptions {
     private static final Logger log = LoggerFactory.getLogger(LateSubscriptions.class);

@@ -17,8 +17,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Releases runs that wait for other runs: looks when a run ends or a waiting run was stored, both after the commit, and
- * scans all waits in parts for what a crash left unreported. While no run waits, an ending costs nothing here.
+ * Releases runs that wait for other runs: checks after the commit of the end of a run or of a waiting run, and scans
+ * all waits in parts for those that a crash left unreported. While no run waits, an ending costs nothing here.
  */
 final class WaitResolver implements Loop.Task {
     private static final int PART = 1_000;
@@ -107,7 +107,7 @@ final class WaitResolver implements Loop.Task {
         return !ended.isEmpty() || !stored.isEmpty();
     }
 
-    /** Answers what the hints say, once. */
+    /** Resolves one part of the hinted waits. */
     void resolveHints() {
         List<RunKey> endedRuns = take(ended);
         if (!endedRuns.isEmpty()) apply(waits.resolveAwaited(endedRuns));

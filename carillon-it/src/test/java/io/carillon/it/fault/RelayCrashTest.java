@@ -32,8 +32,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Nodes crash before and after each call of a relay to its storage. The next node sends each event once, in the order
- * of
- * its key, also those that the destination rejects at first.
+ * of its key, also those that the destination rejects at first.
  */
 @CarillonTest
 class RelayCrashTest {

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
-/** Rows of the database by name, each kept for three seconds, also that there is no such row. */
+/** Rows of the database by name, each kept for three seconds, including the absence of a row. */
 final class ShortCache<T> {
     private static final long KEPT_NANOS = Duration.ofSeconds(3).toNanos();
     private static final int MAX_CACHED = 10_000;

@@ -18,9 +18,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the quotas of a project in the transaction that adds to its schedules, endpoints, subscriptions, runs or
- * bulk actions. Two
- * concurrent transactions may exceed a limit together.
+ * Checks the quotas of a project in the transaction that adds to its schedules, endpoints, subscriptions, runs or bulk
+ * actions. Two concurrent transactions may exceed a limit together.
  */
 public final class QuotaCheck {
     /** Enough for as many endpoints as a project may have by default, and as many other queues. */

@@ -68,8 +68,7 @@ public final class JettyServer implements AutoCloseable {
         // request.
         http.setHttpCompliance(HttpCompliance.STRICT);
         // Jetty keeps headers of earlier requests of a connection and would compare values without case: a session
-        // cookie
-        // that begins like an earlier one, apart from case, would be read wrongly.
+        // cookie that begins like an earlier one, apart from case, would be read wrongly.
         http.setHeaderCacheCaseSensitive(true);
         connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
         connector.setHost(address.getHostAddress());

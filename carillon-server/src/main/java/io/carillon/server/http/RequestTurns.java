@@ -54,8 +54,11 @@ final class RequestTurns {
         private int executing;
 
         private long lastNanos;
-        /** When the time of earlier searches is paid for, by twice as much time. */
-        private long searchesPaidNanos = nanoTime.getAsLong();
+        /**
+         * The time until which searches are delayed, apart from a burst: each earlier one adds twice the time that it
+         * took.
+         */
+        private long searchesAllowedNanos = nanoTime.getAsLong();
 
         private boolean isActive(long now) {
             return executing > 0 || !waiting.isEmpty() || now - lastNanos < ACTIVE_NANOS;
@@ -63,15 +66,15 @@ final class RequestTurns {
 
         /** Returns the time until the project may search again. */
         private long searchPause(long now) {
-            return isAlone() ? 0 : Math.max(0, searchesPaidNanos - now - 2 * SEARCH_BURST_NANOS);
+            return isAlone() ? 0 : Math.max(0, searchesAllowedNanos - now - 2 * SEARCH_BURST_NANOS);
         }
 
         /** Adds the time of a search. It counts once for all searches that the project may execute together. */
         private void addSearch(long began, long ended) {
-            long start = searchesPaidNanos - began > 0 ? searchesPaidNanos : began;
+            long start = searchesAllowedNanos - began > 0 ? searchesAllowedNanos : began;
             long paid = start + 2 * (ended - began) / Math.max(1, limit() / SEARCH_TURNS);
             long latest = ended + LONGEST_SEARCH_PAUSE_NANOS + 2 * SEARCH_BURST_NANOS;
-            searchesPaidNanos = latest - paid < 0 ? latest : paid;
+            searchesAllowedNanos = latest - paid < 0 ? latest : paid;
         }
     }
 

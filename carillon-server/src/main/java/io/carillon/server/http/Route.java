@@ -29,8 +29,7 @@ public record Route(
 
     /**
      * The operations that a read-only server allows, besides reading: they start and end sessions, take access away
-     * from
-     * a leaked key, compute, or report the result of an attempt that a node executes.
+     * from a leaked key, compute, or report the result of an attempt that a node executes.
      */
     private static final Set<String> ALLOWED_IF_READ_ONLY = Set.of(
             "POST /v1/session",

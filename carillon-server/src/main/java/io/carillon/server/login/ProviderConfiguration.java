@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration that the provider publishes. It is read at the first login and again after an hour; if the provider
- * does not answer then, the known one stays. After a failure, the next attempt is two seconds later at the earliest.
+ * does not answer then, the last configuration is used. After a failure, the next attempt is two seconds later at the
+ * earliest.
  */
 final class ProviderConfiguration {
     private static final long MAX_AGE_NANOS = Duration.ofHours(1).toNanos();

@@ -13,8 +13,7 @@ import java.util.Set;
 
 /**
  * Reads the rights of a caller again, in the transaction of a request that gives access to others. What a node knows
- * may
- * be three seconds old, and a key or member that lost its rights since must not extend its access.
+ * may be three seconds old, and a key or member that lost its rights since must not extend its access.
  */
 public record CurrentCaller(ApiKeyRepository keys, MemberRepository members) {
     /**

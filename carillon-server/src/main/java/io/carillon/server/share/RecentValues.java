@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Values by key that several callers receive: one that accepts a value of some age gets the value that another caller
- * computed that recently, or is computing. Thread-safe.
+ * Values by key that several callers receive. A caller states the oldest value that it accepts, and shares a value that
+ * another caller has computed or is computing. Thread-safe.
  */
 public final class RecentValues<K, V> {
     /** The longest age of a value. */

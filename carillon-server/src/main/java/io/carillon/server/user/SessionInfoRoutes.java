@@ -16,7 +16,7 @@ import io.carillon.server.store.UserRepository;
 import java.util.List;
 import java.util.UUID;
 
-/** What callers may know of themselves: who they are, and the sessions of a user. */
+/** Routes by which a caller reads its own identity, and by which a user lists and ends its own sessions. */
 public final class SessionInfoRoutes {
     private static final String SESSION_PREFIX = "ses";
     private static final int MAX_PROJECTS = 200;

@@ -13,10 +13,9 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Gets and extends the leases of the relays of this node. A thread of its own: a relay that waits for its destination
- * must not lose its lease, and a node that does not respond must. Correctness does not depend on the time: a sender
- * that
- * lost its lease is fenced by the next one, and its writes name an older epoch.
+ * Gets and extends the leases of the relays of this node. It has its own thread: a relay that waits for its destination
+ * keeps its lease; a node that does not respond loses it. Correctness does not depend on the time: a sender that lost
+ * its lease is fenced by the next one, and its writes name an older epoch.
  */
 final class RelayLeases implements Loop.Task {
     /** A dead node is replaced within the lease and {@link #INTERVAL} together. */

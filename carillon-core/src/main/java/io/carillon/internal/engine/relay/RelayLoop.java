@@ -200,7 +200,7 @@ final class RelayLoop implements Loop.Task {
         return read.stream().mapToLong(one -> one.event().data().bytes().length).sum();
     }
 
-    /** Writes the cursor only now and then, so that a relay without events writes nothing. */
+    /** Writes the cursor at most every 10 s or 500 ticks, so that a relay without events writes little. */
     private void nothingFound(Lease held, EventPosition cursor, @Nullable Examined known, EventPosition to) {
         long since = known == null ? System.nanoTime() : known.since();
         boolean due = System.nanoTime() - since > IDLE_CURSOR_NANOS || to.tick() - cursor.tick() > IDLE_CURSOR_TICKS;

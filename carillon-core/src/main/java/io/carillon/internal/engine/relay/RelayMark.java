@@ -6,9 +6,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * What a relay stores with a batch at its destination: which batch it was. The database learns after the destination
- * that a batch was accepted. If the node dies between the two, the next one reads the mark, and finds by it what it
- * must not send again.
+ * Identifies a batch; stored with it at the destination. The cursor is written later, so after a crash the mark shows
+ * whether the batch was accepted.
  *
  * <p>A mark is used only if the database, read again, has the same batch. After the database was restored from an older
  * backup, the events behind the cursor can be others; then they are sent.

@@ -187,7 +187,7 @@ public final class StatsRecorder implements EndingCounter {
 
     /**
      * Writes what was counted since the last write, and the sums of each project that changed, so that charts of a
-     * project do not read all its series. After a failure the next call writes it.
+     * project do not read all its series. The next call repeats a write that failed.
      */
     public void write() {
         synchronized (writing) {

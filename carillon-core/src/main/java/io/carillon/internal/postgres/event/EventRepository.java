@@ -82,7 +82,7 @@ public final class EventRepository implements EventStore {
     private static final String BEGIN_EPOCH =
             "/* INSERT INTO carillon.event_epoch */ SELECT 1 AS done FROM carillon.begin_event_epoch()";
 
-    // Inserted for the day before and the day of the event, so that ids given on consecutive days meet.
+    // Inserted for the day before and the day of the event, so that the same id on consecutive days conflicts.
     private static final String TAKE_PUBLISH_IDS = """
             WITH ids AS (
               SELECT * FROM unnest(:projects::text[], :publishIds::text[], :ids::uuid[], :days::date[])

@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The events that relays have passed and not sent. The first event of a blocked key is the rejected one; those behind
- * it
- * are waiting. When the first one is removed, the next one takes its place in the state "retry" in the same statement.
- * Only the node with the lease removes rows; operators write their decision into the row.
+ * it are waiting. When the first one is removed, the next one takes its place in the state "retry" in the same
+ * statement. Only the node with the lease removes rows; operators write their decision into the row.
  */
 final class HeldEvents {
     private static final String FIRST_DECIDED = """

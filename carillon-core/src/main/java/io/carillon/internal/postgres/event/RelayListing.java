@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What users see of relays: how far behind they are, and what is wrong with them. */
+/** Reads the lag and the problems of relays for users. */
 final class RelayListing {
     private static final String LIST = """
             SELECT r.project, r.name, r.topic, r.destination, r.cursor_tick, r.cursor_seq, r.sent,

@@ -21,9 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The relays: their leases and cursors. {@link HeldEvents} has the events that they do not send, {@link RelayListing}
- * what users
- * see. A lease is an
- * epoch that only grows. Each write of a sending node names its epoch, and the cursor from which it moves.
+ * what users see. A lease is an epoch that only grows. Each write of a sending node names its epoch, and the cursor
+ * from which it moves.
  */
 public final class RelayRepository implements RelayStore {
     private static final String CREATE = """

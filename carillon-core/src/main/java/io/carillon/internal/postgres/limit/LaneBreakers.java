@@ -25,8 +25,7 @@ final class LaneBreakers {
             """;
 
     // A breaker opens if half of at least 20 attempts in a minute failed, on all nodes together. A node may not have
-    // read
-    // yet that an operator has removed the breaker.
+    // read yet that an operator has removed the breaker.
     private static final String OPEN_BREAKERS = """
             INSERT INTO carillon.lane AS l (queue, project, breaker, breaker_until)
             SELECT n.queue, n.project, 'open', carillon.clock() + interval '30 s'
@@ -44,8 +43,7 @@ final class LaneBreakers {
             """;
 
     // Any attempt that ends while the breaker is half-open decides: it is the probe, or counts like one. A node that
-    // has
-    // not seen the breaker open reports attempts from before the opening, which say nothing about the probe.
+    // has not seen the breaker open reports attempts from before the opening, which say nothing about the probe.
     private static final String DECIDE_PROBES = """
             UPDATE carillon.lane l
                SET breaker = CASE WHEN e.failed > 0 THEN 'open' ELSE 'closed' END,

@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pages of runs, with the position after which the next one begins. Only ids have an index, so a page with filters
- * reads
- * a limited number of runs. A page may then be short, and even empty, although there are more runs to read.
+ * reads a limited number of runs. A page may then be short, and even empty, although there are more runs to read.
  */
 final class RunSearch {
     /** How many waiting and running runs, and ended runs, a page reads: first few, because most pages find enough. */

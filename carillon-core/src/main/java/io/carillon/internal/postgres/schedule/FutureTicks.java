@@ -217,7 +217,10 @@ final class FutureTicks {
         insertGaps(session, gaps(schedule, unplanned, cutoff, reason));
     }
 
-    /** Like the other method, for several schedules of a project that are not paused. */
+    /**
+     * Records gaps like {@link #recordGaps(Session, Schedule, UnplannedRange, Instant, LedgerReason)}, for several
+     * schedules of a project that are not paused, without a range that was computed before.
+     */
     void recordGaps(Session session, List<Schedule> schedules, Map<ScheduleId, Instant> cutoffs, LedgerReason reason)
             throws SQLException {
         List<ScheduleGap> all = new ArrayList<>();

@@ -110,8 +110,7 @@ public interface RelayStore {
 
     /**
      * Returns an event about which an operator has decided, with events that wait behind it: the event at this
-     * position,
-     * or the first one.
+     * position, or the first one.
      */
     Optional<Released> released(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes);
 
