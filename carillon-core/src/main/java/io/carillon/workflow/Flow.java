@@ -3,14 +3,15 @@ package io.carillon.workflow;
 import io.carillon.run.RunId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the code of a workflow calls. Each call of {@link #run} and {@link #sleep} has a position in the code and a
- * record; if the record exists, the call returns it. Only the thread of the workflow may call these methods, and not
- * inside a step. Calls end the execution by an {@link Error} if the workflow has to wait, so the code must not catch
- * {@link Throwable}.
+ * What the code of a workflow calls. Each call of {@link #run}, {@link #sleep} and {@link #await} has a position in the
+ * code and a record; if the record exists, the call returns it. Only the thread of the workflow may call these methods,
+ * and not inside a step. Calls end the execution by an {@link Error} if the workflow has to wait, so the code must not
+ * catch {@link Throwable}.
  */
 public interface Flow {
     /**
@@ -30,6 +31,17 @@ public interface Flow {
      * @param duration between 0 and 100 years
      */
     void sleep(String name, Duration duration);
+
+    /**
+     * Waits for a signal, without a thread or a connection, and returns its value. Returns the first signal of this
+     * name that no earlier call has returned, also if it was sent before this call. The time limit is recorded when the
+     * wait begins, by the database clock. Once the time-out is recorded, a signal that arrives later stays for the next
+     * call.
+     *
+     * @param timeout between 0 and 100 years
+     * @return empty if the time is over and there is no signal
+     */
+    <T> Optional<T> await(Signal<T> signal, Duration timeout);
 
     /** Returns the time of the last record, or the due time of the run before the first one. The same on replay. */
     Instant now();

@@ -34,7 +34,7 @@ public final class WorkflowHandlers {
         Object result;
         try {
             result = workflow.run(input, flow);
-        } catch (FlowReplay.Ended ended) {
+        } catch (FlowRecords.Ended ended) {
             return ended.outcome();
         } catch (StepFailedException failed) {
             return flow.isFinal(failed)

@@ -4,11 +4,17 @@ import static java.time.Duration.ofDays;
 import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
-import io.carillon.run.Enqueue;
 import io.carillon.run.Retry;
+import io.carillon.run.Run;
+import io.carillon.workflow.Send;
+import io.carillon.workflow.Signal;
+import io.carillon.workflow.Start;
 import io.carillon.workflow.Step;
+import io.carillon.workflow.Workflow;
+import io.carillon.workflow.WorkflowHandle;
 import io.carillon.workflow.WorkflowType;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 
 /** Every Java line of the page on workflows, compiled. {@link SnippetsTest} compares the page with this file. */
@@ -39,7 +45,22 @@ Carillon carillon = Carillon.on(dataSource)
         })
         .start();
 
-carillon.enqueue(CHECKOUT.handlerType(), placed, Enqueue.now().uniqueKey("order-4711", ofDays(14)));
+carillon.start(CHECKOUT, placed, Start.id("order-4711"));
+
+WorkflowHandle order = carillon.workflow(CHECKOUT, "order-4711");
+Optional<Run> run = order.get();
+Optional<String> receipt = order.result(String.class);
+order.cancel("the customer has changed her mind");
+order.signal(APPROVAL, new Approval("ann"), Send.id("mail-77"));
 }
+
+record Approval(String by) {}
+
+static final Signal<Approval> APPROVAL = Signal.of("approval", Approval.class);
+
+static final Workflow<Order, String> APPROVED_CHECKOUT = (order, flow) -> {
+    Optional<Approval> approval = flow.await(APPROVAL, ofDays(7));
+    return approval.isPresent() ? "approved by " + approval.get().by() : "not approved";
+};
     // spotless:on
 }

@@ -14,6 +14,8 @@ import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.RunWaitStore;
+import io.carillon.internal.store.run.WorkflowSignalStore;
+import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.stats.DurationHistogram;
 import io.carillon.internal.store.stats.StatsRow;
 import io.carillon.it.fixture.PlanningContract;
@@ -168,6 +170,24 @@ final class RaceFixture extends PlanningContract {
         nodes(RunSpec.HANDLER);
         RunSpec spec = RunSpec.mail().afterRuns(onFailure, new RunId(id(71)));
         storage().newRuns().enqueue(RUNS.stream().map(spec::run).toList());
+    }
+
+    /** Claims the runs, records that each of them waits for a signal, and sends it. */
+    void awaitingSignal() {
+        claimed();
+        for (RunId run : RUNS) {
+            storage()
+                    .workflowSteps()
+                    .record(
+                            new WorkflowStepStore.Holder(PROJECT, run, OWNER, 1),
+                            new WorkflowStepStore.NewStep(
+                                    WorkflowStepStore.StepKind.AWAIT, 0, "approval", null, null, MINUTE));
+            storage()
+                    .workflowSignals()
+                    .send(
+                            new WorkflowSignalStore.NewSignal(PROJECT, run, id(81), "mail-76", "approval", bytes("1")),
+                            false);
+        }
     }
 
     /** Returns the key of the contested run or, for a batch, the keys of all runs. */

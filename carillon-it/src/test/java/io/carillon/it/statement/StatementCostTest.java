@@ -57,6 +57,9 @@ class StatementCostTest {
             "RunWaitRepository.CANCEL",
             "RunWaitRepository.RESOLVE",
             "WaitingRunInsert.INSERT_WAITING",
+            "WorkflowSignalRepository.SEND",
+            "WorkflowSignalRepository.WAKE",
+            "WorkflowStepRepository.ANSWER",
             "WorkflowStepRepository.RECORD");
 
     /** The other writing statements, as patterns of their names, with the reason why their cost matters less. */

@@ -41,6 +41,7 @@ public final class ActiveAttempt implements RunContext {
     /** The retry settings that the handler chose for this attempt; null if it chose none. */
     private volatile @Nullable Retry chosenRetry;
 
+    private volatile boolean awaitsSignal;
     private volatile long startNanos;
     private volatile Duration timeout = Duration.ZERO;
     private volatile @Nullable Thread thread;
@@ -204,6 +205,15 @@ public final class ActiveAttempt implements RunContext {
     /** Marks the attempt as one whose handler also needs a slot for a transaction. */
     void markTransactional() {
         transactional = true;
+    }
+
+    /** Marks the attempt as one of a workflow that waits for a signal: after its end is written, the node looks. */
+    public void markAwaitingSignal() {
+        awaitsSignal = true;
+    }
+
+    public boolean awaitsSignal() {
+        return awaitsSignal;
     }
 
     public boolean isLongRunning() {

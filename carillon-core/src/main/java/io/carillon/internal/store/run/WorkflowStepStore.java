@@ -5,6 +5,7 @@ import io.carillon.run.RunId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,44 @@ public interface WorkflowStepStore {
      * returns the record of the first one.
      */
     Optional<StepRecord> record(Holder holder, NewStep step);
+
+    /**
+     * Writes the answer to an await, if there is one and the attempt still holds its run, and returns it: the value of
+     * the first pending signal of this name, which is then taken, or the time-out if the limit is over. A repeated call
+     * returns the answer of the first one.
+     */
+    Optional<StepRecord> answer(Holder holder, NewAnswer answer);
+
+    /** What a record says. */
+    enum StepKind {
+        STEP,
+        SLEEP,
+        /** A workflow waits for a signal. The next record is the answer. */
+        AWAIT,
+        /** The answer to an await: the value of a signal. */
+        SIGNAL,
+        /** The answer to an await: the time is over. */
+        TIMEOUT;
+
+        /** Returns the stored form. */
+        public String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        /** Returns the kind with this stored form. */
+        public static StepKind of(String text) {
+            return valueOf(text.toUpperCase(Locale.ROOT));
+        }
+    }
+
+    /**
+     * An answer to be written.
+     *
+     * @param position that of the await plus one
+     * @param path that of the await
+     * @param signal the name of the signal
+     */
+    record NewAnswer(int position, String path, String signal) {}
 
     /**
      * The records of a run in the order of their positions.
@@ -39,22 +78,30 @@ public interface WorkflowStepStore {
      *
      * @param value the result of a step; null if it has none, or failed
      * @param error why the step failed finally; null if it succeeded
-     * @param sleep how long a sleep lasts, from now by the database clock; null for a step
+     * @param sleep how long a sleep or an await lasts, from now by the database clock; null for a step
      */
     record NewStep(
+            StepKind kind,
             int position,
             String path,
             @Nullable Payload value,
             @Nullable String error,
-            @Nullable Duration sleep) {}
+            @Nullable Duration sleep) {
+        /** Creates the record of a step, or of a sleep if it has a duration. */
+        public NewStep(
+                int position, String path, @Nullable Payload value, @Nullable String error, @Nullable Duration sleep) {
+            this(sleep == null ? StepKind.STEP : StepKind.SLEEP, position, path, value, error, sleep);
+        }
+    }
 
     /**
      * A record.
      *
      * @param failures the failures of the run when the record was written
-     * @param until when a sleep ends; null for a step
+     * @param until when a sleep ends, or the time limit of an await; null for others
      */
     record StepRecord(
+            StepKind kind,
             int position,
             String path,
             @Nullable Payload value,

@@ -1,5 +1,5 @@
 -- min_code: 1
--- Functions for runs that wait for other runs.
+-- Functions for runs that wait for other runs, and for workflows that wait for signals.
 --
 -- No lock orders the end of a run and the start of a wait. Both commit first and look afterwards, with a new snapshot,
 -- so at least one of them sees the other. Nodes look when a run ends and when a wait was stored; a scan of all waits,
@@ -144,4 +144,56 @@ BEGIN
                                 WHERE r.project = part.project AND r.id BETWEEN part.run_id AND part.run_id
                                 ORDER BY r.id LIMIT 1) waiting ON true) found
    WHERE found.answerable OR found.number = p_limit;
+END $$;
+
+-- Returns whether a workflow waits for a signal that was sent: its last record is an await without an answer.
+CREATE FUNCTION carillon.signal_arrived(p_project text, p_id uuid) RETURNS boolean LANGUAGE plpgsql STABLE COST 1
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
+DECLARE v_last record;
+BEGIN
+  SELECT s.kind, s.path INTO v_last FROM carillon.workflow_step s
+   WHERE s.project = p_project AND s.run_id = p_id ORDER BY s.position DESC LIMIT 1;
+  IF v_last.kind IS DISTINCT FROM 'await' THEN RETURN false; END IF;
+  PERFORM 1 FROM carillon.workflow_signal g
+    WHERE g.project = p_project AND g.run_id = p_id AND g.name = split_part(v_last.path, '#', 1)
+      AND g.consumed_by IS NULL LIMIT 1;
+  RETURN FOUND;
+END $$;
+
+-- Makes workflows ready that wait for a signal that was sent. Returns one row for each of them ('ready'), and for each one
+-- that another transaction has locked ('busy'; the caller tries again). A run that a node holds is left alone: its node
+-- calls this function after it has parked the run. The lock comes first, then the records and signals are read by a later
+-- statement. The check before the lock keeps workflows that do not wait for their signals from being written.
+CREATE FUNCTION carillon.wake_workflows(p_projects text[], p_ids uuid[])
+RETURNS TABLE (project text, id uuid, outcome text, queue text, gate_key text) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE v_key record; v_run record;
+BEGIN
+  FOR v_key IN SELECT DISTINCT e.project, e.id FROM unnest(p_projects, p_ids) AS e(project, id) ORDER BY 1, 2 LOOP
+    CONTINUE WHEN NOT carillon.signal_arrived(v_key.project, v_key.id);
+    SELECT r.ctid AS row_ctid, r.queue, r.gate_key, r.parked INTO v_run FROM carillon.run r
+     WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id AND r.owner IS NULL
+       AND (r.parked IS NULL AND r.ready_at > carillon.clock() OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
+     ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      PERFORM 1 FROM carillon.run r
+        WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id AND r.owner IS NULL
+          AND (r.parked IS NULL AND r.ready_at > carillon.clock()
+               OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
+        ORDER BY r.id LIMIT 1;
+      IF FOUND THEN RETURN QUERY SELECT v_key.project, v_key.id, 'busy', NULL::text, NULL::text; END IF;
+      CONTINUE;
+    END IF;
+    CONTINUE WHEN NOT carillon.signal_arrived(v_key.project, v_key.id);
+    UPDATE carillon.run r
+       SET ready_at = CASE WHEN r.parked IS NULL THEN carillon.clock() ELSE r.ready_at END,
+           gate_arrival_at = CASE WHEN r.parked = 'gate' THEN carillon.clock() END,
+           gate_position = CASE WHEN r.parked = 'gate' THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint
+                                ELSE r.gate_position END
+     WHERE r.ctid = v_run.row_ctid;
+    RETURN QUERY SELECT v_key.project, v_key.id, 'ready', v_run.queue,
+                        CASE WHEN v_run.parked = 'gate' THEN v_run.gate_key END;
+  END LOOP;
 END $$;
