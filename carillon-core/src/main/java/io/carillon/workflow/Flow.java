@@ -8,8 +8,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the code of a workflow calls. Each call of {@link #run}, {@link #sleep} and {@link #await} has a position in the
- * code and a record; if the record exists, the call returns it. Only the thread of the workflow may call these methods,
+ * What the code of a workflow calls. Each call that waits or executes something has a position in the code and a
+ * record; if the record exists, the call returns it. Only the thread of the workflow may call these methods,
  * and not inside a step. Calls end the execution by an {@link Error} if the workflow has to wait, so the code must not
  * catch {@link Throwable}.
  */
@@ -42,6 +42,15 @@ public interface Flow {
      * @return empty if the time is over and there is no signal
      */
     <T> Optional<T> await(Signal<T> signal, Duration timeout);
+
+    /**
+     * Waits for the end of a run of the same project, without a thread or a connection, and returns its result. A step
+     * returns the run: it enqueues the run with a unique key, or it starts a workflow with an id, so that a second
+     * execution of the step finds the same run. A dead run has ended; of a run that was redriven, the new run counts.
+     *
+     * @throws StepFailedException if the run did not succeed, or does not exist. The workflow may catch it and continue.
+     */
+    <T> @Nullable T awaitRun(RunId run, Class<T> resultType);
 
     /** Returns the time of the last record, or the due time of the run before the first one. The same on replay. */
     Instant now();

@@ -12,6 +12,7 @@ import io.carillon.internal.store.run.WorkflowStepStore.StepKind;
 import io.carillon.internal.store.run.WorkflowStepStore.StepRecord;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
+import io.carillon.run.RunId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -119,15 +120,33 @@ final class FlowRecords {
         totalBytes += size(step.value());
         if (totalBytes > MAX_TOTAL_BYTES) throw tooMuch("%d MiB of results".formatted(MAX_TOTAL_BYTES >> 20));
         return add(store(() -> store.record(holder(), step))
-                .orElseThrow(() -> end(Outcome.failed(new CarillonException(
-                        ErrorCode.LEASE_LOST,
-                        "Run %s was taken over by another node; step '%s' of this attempt is not recorded."
-                                .formatted(attempt.id(), step.path()))))));
+                .orElseThrow(() -> leaseLost(step.path())));
+    }
+
+    private Ended leaseLost(String path) {
+        return end(Outcome.failed(new CarillonException(
+                ErrorCode.LEASE_LOST,
+                "Run %s was taken over by another node; step '%s' of this attempt is not recorded."
+                        .formatted(attempt.id(), path))));
+    }
+
+    /** Writes the record of a wait for a run, and moves on. */
+    void writeRunWait(String path, RunId awaited) {
+        NewStep step = new NewStep(StepKind.AWAIT_RUN, position, path, null, null, null);
+        add(store(() -> store.recordRunWait(holder(), step, awaited)).orElseThrow(() -> leaseLost(path)));
     }
 
     /** Writes the answer to the await before this position, if there is one, and moves on. */
     Optional<StepRecord> writeAnswer(String path, String signal) {
-        Optional<StepRecord> answer = store(() -> store.answer(holder(), new NewAnswer(position, path, signal)));
+        return addAnswer(store(() -> store.answer(holder(), new NewAnswer(position, path, signal))));
+    }
+
+    /** Writes the end of the awaited run, if it has ended, and moves on. */
+    Optional<StepRecord> writeRunEnd(String path, RunId awaited) {
+        return addAnswer(store(() -> store.answerRun(holder(), position, path, awaited)));
+    }
+
+    private Optional<StepRecord> addAnswer(Optional<StepRecord> answer) {
         answer.ifPresent(written -> {
             totalBytes += size(written.value());
             add(written);
@@ -160,9 +179,9 @@ final class FlowRecords {
         if (!left.isNegative() && !left.isZero()) throw end(Outcome.snoozed(left));
     }
 
-    /** Ends the execution until this time, or until a signal arrives. */
-    Ended awaitSignal(Instant until) {
-        attempt.markAwaitingSignal();
+    /** Ends the execution until this time, or until the answer arrives. */
+    Ended awaitAnswer(Instant until) {
+        attempt.markAwaitingAnswer();
         Duration left = Duration.between(lastRead, until);
         return end(Outcome.snoozed(left.isNegative() ? Duration.ZERO : left));
     }
@@ -174,6 +193,11 @@ final class FlowRecords {
     Ended end(Outcome with) {
         outcome = with;
         return new Ended(with);
+    }
+
+    /** Ends the execution until the awaited run has ended. */
+    Ended awaitRunEnd() {
+        return awaitAnswer(lastRead.plus(Duration.ofDays(365)));
     }
 
     /** Ends the workflow: another execution would meet the same limit. */

@@ -82,10 +82,10 @@ final class FlowReplay implements Flow {
         String path = key == null ? step.name() : step.name() + "[" + key + "]";
         beginCall(path, path);
         Optional<StepRecord> known = records.read(StepKind.STEP, path);
-        return known.isPresent() ? result(step, known.get()) : execute(step, path, code);
+        return known.isPresent() ? result(known.get(), step.resultType()) : execute(step, path, code);
     }
 
-    private <T> @Nullable T result(Step<T> step, StepRecord known) {
+    private <T> @Nullable T result(StepRecord known, Class<T> type) {
         String error = known.error();
         if (error != null) {
             StepFailedException failed = new StepFailedException(known.path(), error);
@@ -93,7 +93,7 @@ final class FlowReplay implements Flow {
             throw failed;
         }
         Payload value = known.value();
-        return value == null ? null : codec.decode(value.bytes(), step.resultType());
+        return value == null ? null : codec.decode(value.bytes(), type);
     }
 
     private <T> @Nullable T execute(Step<T> step, String path, StepCode<T> code) {
@@ -111,9 +111,9 @@ final class FlowReplay implements Flow {
         try {
             encoded = encode(value);
         } catch (CarillonException unencodable) {
-            return result(step, writeStep(path, null, String.valueOf(unencodable.getMessage())));
+            return result(writeStep(path, null, String.valueOf(unencodable.getMessage())), step.resultType());
         }
-        return result(step, writeStep(path, encoded, null));
+        return result(writeStep(path, encoded, null), step.resultType());
     }
 
     private StepRecord writeStep(String path, @Nullable Payload value, @Nullable String error) {
@@ -130,7 +130,7 @@ final class FlowReplay implements Flow {
             throw records.end(new Outcome.RetryAfter(
                     retry.delay(failures + 1, ThreadLocalRandom.current()), "step '%s': %s".formatted(path, error)));
         }
-        return result(step, writeStep(path, null, error));
+        return result(writeStep(path, null, error), step.resultType());
     }
 
     @Override
@@ -154,9 +154,20 @@ final class FlowReplay implements Flow {
                         records.write(new NewStep(StepKind.AWAIT, records.position(), path, null, null, timeout)));
         StepRecord answer = records.read(StepKind.SIGNAL, path)
                 .or(() -> records.writeAnswer(path, signal.name()))
-                .orElseThrow(() -> records.awaitSignal(requireNonNull(await.until())));
+                .orElseThrow(() -> records.awaitAnswer(requireNonNull(await.until())));
         Payload value = answer.value();
         return value == null ? Optional.empty() : Optional.of(codec.decode(value.bytes(), signal.valueType()));
+    }
+
+    @Override
+    public <T> @Nullable T awaitRun(RunId run, Class<T> resultType) {
+        String path = run.toString();
+        beginCall(path, path);
+        if (records.read(StepKind.AWAIT_RUN, path).isEmpty()) records.writeRunWait(path, run);
+        StepRecord answer = records.read(StepKind.RUN_ENDED, path)
+                .or(() -> records.writeRunEnd(path, run))
+                .orElseThrow(records::awaitRunEnd);
+        return result(answer, resultType);
     }
 
     private static void checkDuration(String what, Duration duration) {

@@ -315,7 +315,7 @@ public final class DueRunExecutor {
             outcomeReporter.ended(activeAttempt.attemptValue().lane(), transition, activeAttempt.isSuccessForBreaker());
             Attempt attempt = activeAttempt.attemptValue();
             waitResolver.transitionWritten(attempt, transition);
-            if (activeAttempt.awaitsSignal() && transition instanceof Transition.Snooze)
+            if (activeAttempt.awaitsAnswer() && transition instanceof Transition.Snooze)
                 waitResolver.waitStored(new RunWaitStore.RunKey(attempt.lane().project(), attempt.run()));
             listeners.attempts().onAttemptEnded(attempt, transition, activeAttempt.sinceStart());
         }

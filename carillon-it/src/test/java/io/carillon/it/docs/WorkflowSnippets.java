@@ -6,6 +6,8 @@ import static java.time.Duration.ofSeconds;
 import io.carillon.Carillon;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
+import io.carillon.run.RunId;
+import io.carillon.workflow.Flow;
 import io.carillon.workflow.Send;
 import io.carillon.workflow.Signal;
 import io.carillon.workflow.Start;
@@ -62,5 +64,13 @@ static final Workflow<Order, String> APPROVED_CHECKOUT = (order, flow) -> {
     Optional<Approval> approval = flow.await(APPROVAL, ofDays(7));
     return approval.isPresent() ? "approved by " + approval.get().by() : "not approved";
 };
+
+static final WorkflowType<Payment> REFUND = WorkflowType.of("refund", Payment.class);
+static final Step<String> START_REFUND = Step.of("start-refund", String.class);
+
+static String refund(Carillon carillon, Flow flow, Payment paid) {
+    String refund = flow.run(START_REFUND, step -> carillon.start(REFUND, paid, Start.id(step.idempotencyKey())).run().toString());
+    return flow.awaitRun(RunId.parse(refund), String.class);
+}
     // spotless:on
 }

@@ -39,6 +39,8 @@ final class LostWaitCases extends LostCases {
                 "RunWaitRepository.CANCEL", this::cancel,
                 "WorkflowStepRepository.RECORD", this::record,
                 "WorkflowStepRepository.ANSWER", this::answer,
+                "WorkflowStepRepository.RECORD_RUN_WAIT", this::recordRunWait,
+                "WorkflowStepRepository.ANSWER_RUN", this::answerRun,
                 "WorkflowSignalRepository.SEND", this::send,
                 "WorkflowSignalRepository.WAKE", this::wake);
     }
@@ -75,6 +77,45 @@ final class LostWaitCases extends LostCases {
                     assertThat(fixture.query("SELECT consumed_by FROM carillon.workflow_signal")
                                     .texts())
                             .containsExactly("1");
+                });
+    }
+
+    private static NewStep runWait(RunId awaited) {
+        return new NewStep(StepKind.AWAIT_RUN, 0, awaited.toString(), null, null, null);
+    }
+
+    private LostAnswer recordRunWait() {
+        ClaimedAttempt held = claimNewRun();
+        RunId awaited = enqueue(RunSpec.mail());
+        return LostAnswer.of(
+                () -> faultyStorage.workflowSteps().recordRunWait(holder(held), runWait(awaited), awaited), answer -> {
+                    assertThat(answer)
+                            .isEqualTo(Optional.of(storage()
+                                    .workflowSteps()
+                                    .load(PROJECT, held.run())
+                                    .steps()
+                                    .get(0)));
+                    assertThat(fixture.query("SELECT on_failure FROM carillon.run_wait")
+                                    .texts())
+                            .containsExactly("wake");
+                });
+    }
+
+    private LostAnswer answerRun() {
+        ClaimedAttempt held = claimNewRun();
+        RunId awaited = RunId.generate();
+        storage().workflowSteps().recordRunWait(holder(held), runWait(awaited), awaited);
+        return LostAnswer.of(
+                () -> faultyStorage.workflowSteps().answerRun(holder(held), 1, awaited.toString(), awaited), answer -> {
+                    assertThat(answer)
+                            .isEqualTo(Optional.of(storage()
+                                    .workflowSteps()
+                                    .load(PROJECT, held.run())
+                                    .steps()
+                                    .get(1)));
+                    assertThat(fixture.query("SELECT count(*) FROM carillon.run_wait")
+                                    .number())
+                            .isZero();
                 });
     }
 

@@ -52,6 +52,9 @@ final class RaceFixture extends PlanningContract {
     static final RunId CONTESTED = new RunId(id(2));
     static final RunId RIGHT = new RunId(id(3));
     static final List<RunId> RUNS = List.of(LEFT, CONTESTED, RIGHT);
+    /** A run that does not exist. */
+    static final RunId AWAITED = new RunId(id(72));
+
     static final UUID OWNER = id(11);
     static final UUID OTHER = id(12);
     private static final UUID NEXT = id(13);
@@ -188,6 +191,20 @@ final class RaceFixture extends PlanningContract {
                             new WorkflowSignalStore.NewSignal(PROJECT, run, id(81), "mail-76", "approval", bytes("1")),
                             false);
         }
+    }
+
+    /** Claims the runs, and records that each of them awaits a run that does not exist. */
+    void awaitingRun() {
+        claimed();
+        for (RunId run : RUNS)
+            storage()
+                    .workflowSteps()
+                    .recordRunWait(new WorkflowStepStore.Holder(PROJECT, run, OWNER, 1), runWait(0), AWAITED);
+    }
+
+    static WorkflowStepStore.NewStep runWait(int position) {
+        return new WorkflowStepStore.NewStep(
+                WorkflowStepStore.StepKind.AWAIT_RUN, position, "run", null, null, null);
     }
 
     /** Returns the key of the contested run or, for a batch, the keys of all runs. */

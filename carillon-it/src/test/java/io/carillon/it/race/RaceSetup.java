@@ -160,6 +160,8 @@ enum RaceSetup {
         fixture.awaitingSignal();
         fixture.end(new Transition.Snooze(RaceFixture.MINUTE));
     }),
+    /** Claimed workflows that await a run which does not exist. */
+    RUN_AWAITED(RaceFixture::awaitingRun),
     /** Runs that wait for a run that has ended, and may execute. */
     WAIT_OVER(fixture -> fixture.waiting(Enqueue.Then.RUN_ANYWAY)),
     /** Runs that are to be cancelled, because the run that they wait for did not succeed. */

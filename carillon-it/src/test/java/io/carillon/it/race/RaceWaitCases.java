@@ -61,6 +61,25 @@ final class RaceWaitCases extends RaceCaseList {
                                 new NewAnswer(1, "approval", "approval"))
                         .map(StepRecord::path),
                 SIGNAL_SENT);
+        add(
+                "WorkflowStepRepository.ANSWER_RUN",
+                (fixture, through, sender) -> through.workflowSteps()
+                        .answerRun(
+                                new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1), 1, "run", RaceFixture.AWAITED)
+                        .map(StepRecord::path),
+                RUN_AWAITED);
+        add(
+                "WorkflowStepRepository.RECORD_RUN_WAIT",
+                (fixture, through, sender) -> through.workflowSteps()
+                        .recordRunWait(
+                                new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1),
+                                RaceFixture.runWait(0),
+                                RaceFixture.AWAITED)
+                        .map(StepRecord::path),
+                CLAIMED,
+                CANCEL_ORDERED);
+        // The node that ended the awaited run, or a scan, looks while the workflow records the answer.
+        skipping(Skip.ROW, "RunWaitRepository.RESOLVE", resolve, RUN_AWAITED);
         StatementCall send = (fixture, through, sender) -> through.workflowSignals()
                 .send(
                         new NewSignal(

@@ -206,6 +206,81 @@ class PostgresWorkflowSignalTest extends StoreContract {
         }
     }
 
+    @Test
+    void a_run_that_ends_while_its_await_is_recorded_loses_no_wake_up() {
+        UUID node = node();
+        for (int i = 0; i < 150; i++) {
+            Attempt child = claimed(node, RunSpec.mail());
+            Attempt waits = claimed(node, RunSpec.mail());
+
+            List<Boolean> answered = Concurrently.run(2, thread -> {
+                if (thread == 1) {
+                    apply(node, child, complete());
+                    look(storage().runWaits().resolveAwaited(List.of(new RunKey(PROJECT, child.run()))));
+                    return false;
+                }
+                awaitRun(node, waits, child.run());
+                if (answerRun(node, waits, child.run()).isPresent()) return true;
+                park(node, waits);
+                look(storage().runWaits().resolve(List.of(new RunKey(PROJECT, waits.run()))));
+                return false;
+            });
+
+            if (answered.contains(true)) {
+                apply(node, waits, complete());
+                continue;
+            }
+            Attempt again = claimOne(node);
+            assertThat(again.run()).isEqualTo(waits.run());
+            assertThat(answerRun(node, again, child.run())).isPresent();
+            apply(node, again, complete());
+        }
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run_wait").number())
+                .isZero();
+    }
+
+    @Test
+    void a_scan_wakes_workflows_whose_awaited_run_has_ended_and_forgets_ended_workflows() {
+        UUID node = node();
+        Attempt child = claimed(node, RunSpec.mail());
+        Attempt waits = claimed(node, RunSpec.mail());
+        Attempt ends = claimed(node, RunSpec.mail());
+        Attempt other = claimed(node, RunSpec.mail());
+        awaitRun(node, waits, child.run());
+        awaitRun(node, ends, child.run());
+        park(node, waits);
+        apply(node, ends, complete());
+        scanWaits();
+        assertThat(claim(node, 9)).isEmpty();
+        assertThat(FIXTURE.query("SELECT run_id FROM carillon.run_wait").texts())
+                .containsExactly(waits.run().value().toString());
+
+        apply(node, child, complete());
+        scanWaits();
+
+        assertThat(claimOne(node).run()).isEqualTo(waits.run());
+        apply(node, other, complete());
+    }
+
+    private void scanWaits() {
+        storage().runWaits().resolve(storage().runWaits().scan(null, 100).waiting());
+    }
+
+    private void awaitRun(UUID node, Attempt attempt, RunId awaited) {
+        NewStep step = new NewStep(StepKind.AWAIT_RUN, 0, awaited.toString(), null, null, null);
+        assertThat(storage().workflowSteps().recordRunWait(holder(node, attempt), step, awaited))
+                .isPresent();
+    }
+
+    private Optional<StepRecord> answerRun(UUID node, Attempt attempt, RunId awaited) {
+        return storage().workflowSteps().answerRun(holder(node, attempt), 1, awaited.toString(), awaited);
+    }
+
+    private void look(Resolution first) {
+        Resolution last = first;
+        while (!last.busy().isEmpty()) last = storage().runWaits().resolve(last.busy());
+    }
+
     private Attempt claimed(UUID node, RunSpec spec) {
         enqueue(spec);
         return claimOne(node);

@@ -7,9 +7,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
 import io.carillon.run.Priority;
+import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
@@ -20,6 +23,8 @@ import io.carillon.workflow.SendResult;
 import io.carillon.workflow.Signal;
 import io.carillon.workflow.Start;
 import io.carillon.workflow.StartResult;
+import io.carillon.workflow.Step;
+import io.carillon.workflow.StepFailedException;
 import io.carillon.workflow.Workflow;
 import io.carillon.workflow.WorkflowHandle;
 import io.carillon.workflow.WorkflowType;
@@ -254,6 +259,42 @@ class SignalTest {
                         .details()
                         .lastError())
                 .contains("position 0 is recorded as await 'approval', but the code asks for sleep 'approval'");
+    }
+
+    @Test
+    void a_workflow_awaits_runs_that_its_steps_enqueue() {
+        HandlerType<String> bake = HandlerType.of("bake", String.class);
+        Step<String> enqueue = Step.of("enqueue", String.class);
+        List<Carillon> self = new ArrayList<>();
+        Carillon client = fixture.client(builder -> builder.handleReturning(bake, (cake, run) -> {
+                    if (cake.equals("burnt")) throw new IllegalStateException("too hot");
+                    return cake + " cake";
+                }, HandlerOptions.defaults().retry(Retry.none()))
+                .workflow(CHECKOUT, (order, flow) -> {
+                    List<String> cakes = new ArrayList<>();
+                    for (String cake : List.of("apple", "burnt")) {
+                        String run = flow.run(
+                                enqueue.key(cake),
+                                step -> self.get(0)
+                                        .enqueue(bake, cake, Enqueue.now().uniqueKey(step.idempotencyKey(), WEEK))
+                                        .run()
+                                        .toString());
+                        try {
+                            cakes.add(flow.awaitRun(RunId.parse(run), String.class));
+                        } catch (StepFailedException failed) {
+                            cakes.add(failed.getMessage().replace(run, "it"));
+                        }
+                    }
+                    return String.join(", ", cakes);
+                }));
+        self.add(client);
+        WorkflowHandle handle =
+                client.workflow(client.start(CHECKOUT, ORDER, START).run());
+
+        client.runDue(BUDGET);
+
+        assertThat(handle.result(String.class).orElseThrow())
+                .startsWith("apple cake, Step 'it' failed: it ended dead: java.lang.IllegalStateException: too hot");
     }
 
     @Test

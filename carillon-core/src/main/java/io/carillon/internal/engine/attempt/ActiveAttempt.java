@@ -41,7 +41,7 @@ public final class ActiveAttempt implements RunContext {
     /** The retry settings that the handler chose for this attempt; null if it chose none. */
     private volatile @Nullable Retry chosenRetry;
 
-    private volatile boolean awaitsSignal;
+    private volatile boolean awaitsAnswer;
     private volatile long startNanos;
     private volatile Duration timeout = Duration.ZERO;
     private volatile @Nullable Thread thread;
@@ -207,13 +207,16 @@ public final class ActiveAttempt implements RunContext {
         transactional = true;
     }
 
-    /** Marks the attempt as one of a workflow that waits for a signal: after its end is written, the node looks. */
-    public void markAwaitingSignal() {
-        awaitsSignal = true;
+    /**
+     * Marks the attempt as one of a workflow that waits for a signal or a run: after its end is written, the node looks
+     * whether the answer is there.
+     */
+    public void markAwaitingAnswer() {
+        awaitsAnswer = true;
     }
 
-    public boolean awaitsSignal() {
-        return awaitsSignal;
+    public boolean awaitsAnswer() {
+        return awaitsAnswer;
     }
 
     public boolean isLongRunning() {

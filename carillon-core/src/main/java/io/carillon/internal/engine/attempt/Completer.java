@@ -258,7 +258,7 @@ public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
         endedCount.increment();
         Attempt attempt = activeAttempt.attemptValue();
         events.onAttemptEnded(attempt, transition, activeAttempt.isSuccessForBreaker());
-        if (activeAttempt.awaitsSignal() && transition instanceof Transition.Snooze)
+        if (activeAttempt.awaitsAnswer() && transition instanceof Transition.Snooze)
             events.onWorkflowParked(new RunWaitStore.RunKey(attempt.lane().project(), attempt.run()));
         listener.onAttemptEnded(attempt, transition, activeAttempt.sinceStart());
     }

@@ -24,28 +24,50 @@ public final class WorkflowStepRepository implements WorkflowStepStore {
 
     // The fence guards a write to another table, so it locks the run: an ending or a rescue waits for the commit, or
     // comes first and leaves no row here. The run itself is not written.
-    private static final String RECORD = """
+    private static final String HELD = """
             WITH held AS MATERIALIZED (
               SELECT r.project, r.id, r.owner, r.attempt, r.failures FROM carillon.run r
                WHERE r.project = :project AND r.id BETWEEN :id AND :id AND r.owner = :owner AND r.attempt = :attempt
                ORDER BY r.id LIMIT 1 FOR NO KEY UPDATE)
-            INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures, codec,
-              value, error, until, recorded_at)
-            SELECT project, id, :position, :path, :kind, owner, attempt, failures, :codec, :value,
-                   :error, carillon.clock() + make_interval(secs => :sleep), carillon.clock()
-              FROM held
-            ON CONFLICT (project, run_id, position) DO NOTHING
-            RETURNING kind, position, path, codec, value, error, failures, until, recorded_at
+            """;
+
+    private static final String RECORD = HELD + insertStep();
+
+    private static final String RECORD_RUN_WAIT = HELD + ", recorded AS (" + insertStep() + """
+            ),
+            waits AS (
+              INSERT INTO carillon.run_wait (project, run_id, awaited_id, on_failure)
+              SELECT :project, :id, :awaitedRun, 'wake' FROM recorded ON CONFLICT DO NOTHING)
+            SELECT * FROM recorded
+            """;
+
+    private static final String ANSWER_RUN = HELD + """
+            , recorded AS (
+              INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures,
+                codec, value, error, recorded_at)
+              SELECT held.project, held.id, :position, :path, 'run-ended', held.owner, held.attempt, held.failures,
+                     CASE WHEN a.state = 'succeeded' THEN h.result_codec END,
+                     CASE WHEN a.state = 'succeeded' THEN h.result END,
+                     CASE WHEN a.state = 'gone' THEN 'it does not exist or has left the history'
+                          WHEN a.state <> 'succeeded' THEN 'it ended ' || a.state || coalesce(': ' || h.reason, '') END,
+                     carillon.clock()
+                FROM held
+                CROSS JOIN LATERAL carillon.awaited_run(held.project, :awaitedRun) a
+                LEFT JOIN LATERAL (SELECT e.result_codec, e.result, e.reason FROM carillon.run_history e
+                                    WHERE e.project = held.project AND e.id = a.current_id LIMIT 1) h ON true
+               WHERE a.state <> 'pending'
+              ON CONFLICT (project, run_id, position) DO NOTHING
+              RETURNING kind, position, path, codec, value, error, failures, until, recorded_at),
+            answered AS (
+              DELETE FROM carillon.run_wait w USING recorded
+               WHERE w.project = :project AND w.run_id = :id AND w.awaited_id = :awaitedRun)
+            SELECT * FROM recorded
             """;
 
     // The fence as in RECORD. Only the holder of the run takes signals, and it inserts each record once, so the signal
     // that it read is still pending when it is taken.
-    private static final String ANSWER = """
-            WITH held AS MATERIALIZED (
-              SELECT r.project, r.id, r.owner, r.attempt, r.failures FROM carillon.run r
-               WHERE r.project = :project AND r.id BETWEEN :id AND :id AND r.owner = :owner AND r.attempt = :attempt
-               ORDER BY r.id LIMIT 1 FOR NO KEY UPDATE),
-            signal AS MATERIALIZED (
+    private static final String ANSWER = HELD + """
+            , signal AS MATERIALIZED (
               SELECT s.project, s.run_id, s.send_id, s.codec, s.value FROM carillon.workflow_signal s
                WHERE s.project = :project AND s.run_id = :id AND s.name = :signal AND s.consumed_by IS NULL
                ORDER BY s.sent_at, s.send_id LIMIT 1),
@@ -75,6 +97,19 @@ public final class WorkflowStepRepository implements WorkflowStepStore {
                AND attempt = :attempt
             """;
 
+    /** Returns the insert of one record, which begins where the run is held. */
+    private static String insertStep() {
+        return """
+                INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures,
+                  codec, value, error, until, recorded_at)
+                SELECT project, id, :position, :path, :kind, owner, attempt, failures, :codec, :value,
+                       :error, carillon.clock() + make_interval(secs => :sleep), carillon.clock()
+                  FROM held
+                ON CONFLICT (project, run_id, position) DO NOTHING
+                RETURNING kind, position, path, codec, value, error, failures, until, recorded_at
+                """;
+    }
+
     private final Database database;
 
     public WorkflowStepRepository(Database database) {
@@ -96,19 +131,41 @@ public final class WorkflowStepRepository implements WorkflowStepStore {
 
     @Override
     public Optional<StepRecord> record(Holder holder, NewStep step) {
+        return record(RECORD, holder, step, null);
+    }
+
+    @Override
+    public Optional<StepRecord> recordRunWait(Holder holder, NewStep step, RunId awaited) {
+        return record(RECORD_RUN_WAIT, holder, step, awaited);
+    }
+
+    private Optional<StepRecord> record(String sql, Holder holder, NewStep step, @Nullable RunId awaited) {
         Payload value = step.value();
         String error = step.error();
         return database.single(session -> {
-            Optional<StepRecord> written = bindHolder(session.query(RECORD), holder)
+            Query query = bindHolder(session.query(sql), holder)
                     .number("position", step.position())
                     .text("path", step.path())
                     .text("kind", step.kind().text())
                     .text("codec", value == null ? null : value.codec())
                     .bytes("value", value == null ? null : value.bytes())
                     .text("error", error == null ? null : TextCleaner.clean(error))
-                    .seconds("sleep", step.sleep())
-                    .first(WorkflowStepRepository::read);
+                    .seconds("sleep", step.sleep());
+            if (awaited != null) query.uuid("awaitedRun", awaited.value());
+            Optional<StepRecord> written = query.first(WorkflowStepRepository::read);
             return written.isPresent() ? written : findOwn(session, holder, step.position());
+        });
+    }
+
+    @Override
+    public Optional<StepRecord> answerRun(Holder holder, int position, String path, RunId awaited) {
+        return database.single(session -> {
+            Optional<StepRecord> written = bindHolder(session.query(ANSWER_RUN), holder)
+                    .number("position", position)
+                    .text("path", path)
+                    .uuid("awaitedRun", awaited.value())
+                    .first(WorkflowStepRepository::read);
+            return written.isPresent() ? written : findOwn(session, holder, position);
         });
     }
 

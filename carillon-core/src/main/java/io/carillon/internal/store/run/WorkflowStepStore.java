@@ -28,6 +28,15 @@ public interface WorkflowStepStore {
      */
     Optional<StepRecord> answer(Holder holder, NewAnswer answer);
 
+    /** Like {@link #record} for a step of the kind {@link StepKind#AWAIT_RUN}, and stores that the run waits. */
+    Optional<StepRecord> recordRunWait(Holder holder, NewStep step, RunId awaited);
+
+    /**
+     * Writes the answer to the wait for a run, if that run has ended and the attempt still holds its own, and returns
+     * it: the result of the run, or as error how it ended. A dead run has ended; of a redriven run, the new run counts.
+     */
+    Optional<StepRecord> answerRun(Holder holder, int position, String path, RunId awaited);
+
     /** What a record says. */
     enum StepKind {
         STEP,
@@ -37,16 +46,20 @@ public interface WorkflowStepStore {
         /** The answer to an await: the value of a signal. */
         SIGNAL,
         /** The answer to an await: the time is over. */
-        TIMEOUT;
+        TIMEOUT,
+        /** A workflow waits for the end of a run. The next record is the answer. */
+        AWAIT_RUN,
+        /** The answer to a wait for a run. */
+        RUN_ENDED;
 
         /** Returns the stored form. */
         public String text() {
-            return name().toLowerCase(Locale.ROOT);
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
 
         /** Returns the kind with this stored form. */
         public static StepKind of(String text) {
-            return valueOf(text.toUpperCase(Locale.ROOT));
+            return valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_'));
         }
     }
 

@@ -431,12 +431,12 @@ CREATE TABLE carillon.open_attempt (
 CREATE INDEX open_attempt_run ON carillon.open_attempt (run_id);
 
 -- A row says that a run waits for the end of another run. It is deleted when it is answered. The waiting run is parked as
--- 'run-wait' until it has no row left.
+-- 'run-wait' until it has no row left, except with 'wake': then it is a workflow that awaits the run, see workflow_step.
 CREATE TABLE carillon.run_wait (
   project    text COLLATE "C" NOT NULL,
   run_id     uuid NOT NULL,
   awaited_id uuid NOT NULL,                              -- of the same project
-  on_failure text COLLATE "C" NOT NULL CHECK (on_failure IN ('cancel', 'run-anyway', 'wait')),
+  on_failure text COLLATE "C" NOT NULL CHECK (on_failure IN ('cancel', 'run-anyway', 'wait', 'wake')),
   PRIMARY KEY (project, run_id, awaited_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX run_wait_awaited ON carillon.run_wait (project, awaited_id);
@@ -451,13 +451,15 @@ CREATE TABLE carillon.workflow_step (
   path        text COLLATE "C" NOT NULL,                 -- the name of the step, with its key; of an await, the name of
                                                          -- the signal, with # and a number from the second await on
   kind        text COLLATE "C" NOT NULL
-              CHECK (kind IN ('step', 'sleep', 'await', 'signal', 'timeout')), -- the last two answer an await
+              -- 'signal' and 'timeout' answer 'await', 'run-ended' answers 'await-run'
+              CHECK (kind IN ('step', 'sleep', 'await', 'signal', 'timeout', 'await-run', 'run-ended')),
   owner       uuid NOT NULL,                             -- the fence of the attempt that inserted the row
   attempt     integer NOT NULL,
   failures    integer NOT NULL,                          -- of the run so far; the next step counts from here
   codec       text COLLATE "C",
   value       bytea,                                     -- null: none
-  error       text,                                      -- why the step failed finally; null: it succeeded
+  error       text,                                      -- why the step failed finally, or how the awaited run ended;
+                                                         -- null: it succeeded
   until       timestamptz,                               -- the end of a sleep, the time limit of an await
   recorded_at timestamptz NOT NULL,
   PRIMARY KEY (project, run_id, position)
