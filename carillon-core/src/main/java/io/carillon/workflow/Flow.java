@@ -25,6 +25,16 @@ public interface Flow {
     <T> @Nullable T run(Step<T> step, StepCode<T> code);
 
     /**
+     * Like {@link #run(Step, StepCode)}, for a step that can be undone. The undo is registered before the step is
+     * executed. If the workflow fails finally or is cancelled, the registered undos are executed, the last one first,
+     * each with the retry settings of its step, and recorded. Then the workflow ends. If an undo fails finally, the
+     * workflow is dead, and the earlier steps are not undone.
+     *
+     * @param undo also called if the step failed or if it is unknown whether it was executed
+     */
+    <T> @Nullable T run(Step<T> step, StepCode<T> code, UndoCode<T> undo);
+
+    /**
      * Waits, without a thread or a connection. The end of the sleep is recorded when it begins, by the database clock.
      *
      * @param name names the sleep; each sleep of a workflow has another name
@@ -73,6 +83,17 @@ public interface Flow {
         /** Executes the step. The result, if not null, is recorded. */
         @Nullable
         T run(StepContext step) throws Exception;
+    }
+
+    /** The code that undoes a step. */
+    @FunctionalInterface
+    interface UndoCode<T> {
+        /**
+         * Undoes a step. It may be called again after it did its work, if its node dies before that is recorded.
+         *
+         * @param result the result of the step; null if it has none, or is not recorded
+         */
+        void undo(@Nullable T result, StepContext step) throws Exception;
     }
 
     /** What the code of a step sees. */

@@ -16,7 +16,10 @@ import io.carillon.run.RunId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +50,11 @@ final class FlowRecords {
     private final ActiveAttempt attempt;
     private final WorkflowStepStore store;
     private final List<StepRecord> records;
+    private final Map<String, StepRecord> undone = new HashMap<>();
+    private final @Nullable String cancelReason;
+    private @Nullable StepRecord compensation;
     private @Nullable Outcome outcome;
+    private boolean codeChanged;
     /** The time of the database clock at the last call of the store. A wait never ends before it. */
     private Instant lastRead;
 
@@ -58,9 +65,40 @@ final class FlowRecords {
         this.attempt = attempt;
         this.store = store;
         Records known = store.load(attempt.project(), attempt.id());
-        this.records = new ArrayList<>(known.steps());
+        this.cancelReason = known.cancelReason();
         this.lastRead = known.now();
-        for (StepRecord one : records) totalBytes += size(one.value());
+        this.records = new ArrayList<>();
+        for (StepRecord one : known.steps()) {
+            totalBytes += size(one.value());
+            if (one.kind() == StepKind.UNDONE) undone.put(one.path(), one);
+            else if (one.kind() == StepKind.COMPENSATE) compensation = one;
+            else records.add(one);
+        }
+        boolean hasUndo = records.stream().anyMatch(one -> one.kind() == StepKind.UNDO);
+        if (hasUndo && (cancelReason != null || compensation != null)) attempt.ignoreCancel();
+    }
+
+    /** Returns why the workflow is to be cancelled; null if it is not. */
+    @Nullable
+    String cancelReason() {
+        return cancelReason;
+    }
+
+    /** Returns the record with which the workflow began to undo its steps; null if it has not. */
+    @Nullable
+    StepRecord compensation() {
+        return compensation;
+    }
+
+    /** Returns what became of the step of this path when it was undone; null if it was not yet. */
+    @Nullable
+    StepRecord undone(String path) {
+        return undone.get(path);
+    }
+
+    /** Returns whether the code does not match the records, so that nothing may be decided by it. */
+    boolean codeChanged() {
+        return codeChanged;
     }
 
     /** Returns the outcome with which a call has ended this execution; null if none has. */
@@ -102,7 +140,8 @@ final class FlowRecords {
             position++;
             return Optional.of(known);
         }
-        if (attempt.isStopRequested()) throw end(Outcome.snoozed(Duration.ZERO));
+        if (attempt.isStopRequested() || cancelReason != null || compensation != null)
+            throw end(Outcome.snoozed(Duration.ZERO));
         if (position >= MAX_STEPS) throw tooMuch("%d steps and waits".formatted(MAX_STEPS));
         return Optional.empty();
     }
@@ -128,6 +167,35 @@ final class FlowRecords {
                 ErrorCode.LEASE_LOST,
                 "Run %s was taken over by another node; step '%s' of this attempt is not recorded."
                         .formatted(attempt.id(), path))));
+    }
+
+    /** Writes the record with which the workflow begins to undo its steps. */
+    StepRecord writeCompensation(boolean cancelled, String reason) {
+        attempt.ignoreCancel();
+        StepRecord written = writeLast(StepKind.COMPENSATE, cancelled ? "cancelled" : "failed", reason);
+        compensation = written;
+        return written;
+    }
+
+    /** Writes what became of a step that was undone. */
+    StepRecord writeUndone(String path, @Nullable String error) {
+        StepRecord written = writeLast(StepKind.UNDONE, path, error);
+        undone.put(path, written);
+        return written;
+    }
+
+    /** Returns how often the attempt failed since a step was undone: the failures of the undo under way. */
+    int failuresSinceUndone() {
+        StepRecord last = undone.values().stream()
+                .max(Comparator.comparingInt(StepRecord::position))
+                .orElse(compensation);
+        return attempt.failures() - (last == null ? 0 : last.failures());
+    }
+
+    private StepRecord writeLast(StepKind kind, String path, @Nullable String error) {
+        int last = records.size() + undone.size() + (compensation == null ? 0 : 1);
+        NewStep step = new NewStep(kind, last, path, null, error, null);
+        return store(() -> store.record(holder(), step)).orElseThrow(() -> leaseLost(path));
     }
 
     /** Writes the record of a wait for a run, and moves on. */
@@ -208,6 +276,7 @@ final class FlowRecords {
 
     /** Fails this attempt by the retry settings of the run: during an upgrade, another node may have the right code. */
     private Ended changed(String difference) {
+        codeChanged = true;
         return end(Outcome.failed(new CarillonException(
                 ErrorCode.INVALID_OPTION,
                 "The code of workflow '%s' does not match its records: %s."

@@ -6,6 +6,7 @@ import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.run.ErrorText;
+import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.run.WorkflowStepStore.NewStep;
 import io.carillon.internal.store.run.WorkflowStepStore.StepKind;
@@ -23,8 +24,10 @@ import io.carillon.workflow.StepFailedException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -45,6 +48,8 @@ final class FlowReplay implements Flow {
     private final ActiveAttempt attempt;
     private final PayloadCodec codec;
     private final FlowRecords records;
+    private final FlowCompensation compensation;
+    private final RetryRule retryRule;
     private final Thread thread = Thread.currentThread();
     private final Set<String> paths = new HashSet<>();
     private final Map<String, Integer> awaits = new HashMap<>();
@@ -52,10 +57,12 @@ final class FlowReplay implements Flow {
     private @Nullable String currentStep;
     private @Nullable StepFailedException finalFailure;
 
-    FlowReplay(ActiveAttempt attempt, WorkflowStepStore store, PayloadCodec codec) {
+    FlowReplay(ActiveAttempt attempt, WorkflowStepStore store, PayloadCodec codec, RetryRule ofHandler) {
+        this.retryRule = attempt.retryRule(ofHandler);
         this.attempt = attempt;
         this.codec = codec;
         this.records = new FlowRecords(attempt, store);
+        this.compensation = new FlowCompensation(attempt, records);
         UUID id = attempt.id().value();
         this.random = new SplittableRandom(id.getMostSignificantBits() ^ id.getLeastSignificantBits());
     }
@@ -78,11 +85,62 @@ final class FlowReplay implements Flow {
 
     @Override
     public <T> @Nullable T run(Step<T> step, StepCode<T> code) {
-        String key = step.key();
-        String path = key == null ? step.name() : step.name() + "[" + key + "]";
+        String path = path(step);
         beginCall(path, path);
         Optional<StepRecord> known = records.read(StepKind.STEP, path);
         return known.isPresent() ? result(known.get(), step.resultType()) : execute(step, path, code);
+    }
+
+    @Override
+    public <T> @Nullable T run(Step<T> step, StepCode<T> code, UndoCode<T> undo) {
+        String path = path(step);
+        beginCall(path, path);
+        if (records.read(StepKind.UNDO, path).isEmpty())
+            records.write(new NewStep(StepKind.UNDO, records.position(), path, null, null, null));
+        // The workflow itself decides when it has failed finally: until its steps are undone, it must not end.
+        attempt.retryByWorkflow(retryRule.policy().attempts(MAX_TRIES));
+        List<T> results = new ArrayList<>();
+        compensation.register(path, step.retry(), failures -> {
+            currentStep = path;
+            try {
+                undo.undo(
+                        results.isEmpty() ? null : results.get(0), new Context(attempt, path + "/undo", failures));
+            } finally {
+                currentStep = null;
+            }
+        });
+        Optional<StepRecord> known = records.read(StepKind.STEP, path);
+        T result = known.isPresent() ? result(known.get(), step.resultType()) : execute(step, path, code);
+        if (result != null) results.add(result);
+        return result;
+    }
+
+    /**
+     * Returns how the attempt ends after the code ended so, once the steps are undone if the workflow has failed finally
+     * or is cancelled.
+     */
+    @Nullable
+    Object afterCode(@Nullable Object ended) {
+        if (compensation.isEmpty() || records.codeChanged()) return ended;
+        StepRecord begun = records.compensation();
+        if (begun != null) return compensation.run(begun.path().equals("cancelled"), "");
+        if (!(ended instanceof Outcome outcome) || outcome instanceof Outcome.Succeeded) return ended;
+        String cancelled = records.cancelReason();
+        if (cancelled != null) return compensation.run(true, cancelled);
+        if (attempt.isStopRequested()) return ended;
+        if (outcome instanceof Outcome.Rejected rejected) return compensation.run(false, rejected.reason());
+        if (outcome instanceof Outcome.Failed failed && isFinal(failed.error()))
+            return compensation.run(false, ErrorText.of(failed.error()));
+        return ended;
+    }
+
+    private boolean isFinal(Throwable error) {
+        return retryRule.isFinal(error) || attempt.failures() + 1 >= retryRule.policy().attempts();
+    }
+
+    private static String path(Step<?> step) {
+        String key = step.key();
+        return key == null ? step.name() : step.name() + "[" + key + "]";
     }
 
     private <T> @Nullable T result(StepRecord known, Class<T> type) {
@@ -98,6 +156,10 @@ final class FlowReplay implements Flow {
 
     private <T> @Nullable T execute(Step<T> step, String path, StepCode<T> code) {
         int failures = records.failuresSinceLastRecord();
+        if (!compensation.isEmpty() && failures >= step.retry().attempts())
+            return result(
+                    writeStep(path, null, "%d tries were stopped or timed out".formatted(failures)),
+                    step.resultType());
         T value;
         currentStep = path;
         try {
@@ -127,6 +189,7 @@ final class FlowReplay implements Flow {
             Retry retry = step.retry();
             // The number of tries is that of the step. Failures of earlier steps do not count.
             attempt.retryBy(retry.attempts(MAX_TRIES));
+            if (!compensation.isEmpty()) attempt.retryByWorkflow(retry.attempts(MAX_TRIES));
             throw records.end(new Outcome.RetryAfter(
                     retry.delay(failures + 1, ThreadLocalRandom.current()), "step '%s': %s".formatted(path, error)));
         }

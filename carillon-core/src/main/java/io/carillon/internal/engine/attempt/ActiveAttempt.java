@@ -42,6 +42,10 @@ public final class ActiveAttempt implements RunContext {
     private volatile @Nullable Retry chosenRetry;
 
     private volatile boolean awaitsAnswer;
+    private boolean ignoresCancel;
+    /** The retry settings of a workflow, which win over all others; null for other runs. */
+    private volatile @Nullable Retry workflowRetry;
+
     private volatile long startNanos;
     private volatile Duration timeout = Duration.ZERO;
     private volatile @Nullable Thread thread;
@@ -126,12 +130,25 @@ public final class ActiveAttempt implements RunContext {
 
     /** Asks the handler to stop and interrupts its thread. If several calls give a cause, the first one is kept. */
     public synchronized void stop(StopCause cause, String message) {
-        if (stopCause != null) return;
+        if (stopCause != null || (ignoresCancel && cause == StopCause.CANCELLED)) return;
         stopMessage = message;
         stopNanos = System.nanoTime();
         stopCause = cause;
         Thread running = thread;
         if (running != null) running.interrupt();
+    }
+
+    /** From now on, a cancel does not stop this attempt, and neither does one that came before. */
+    public synchronized void ignoreCancel() {
+        ignoresCancel = true;
+        if (stopCause != StopCause.CANCELLED) return;
+        stopCause = null;
+        Thread.interrupted();
+    }
+
+    /** Sets retry settings that win over those of the run: the workflow decides itself how often it is tried. */
+    public void retryByWorkflow(Retry retry) {
+        workflowRetry = retry;
     }
 
     /** Returns true exactly once: the caller that gets true decides how this attempt ends. */
@@ -192,7 +209,9 @@ public final class ActiveAttempt implements RunContext {
      * Returns the rule for a failure: with the retry settings of the run, or else those that the handler chose for this
      * attempt, or else those of the handler.
      */
-    RetryRule retryRule(RetryRule ofHandler) {
+    public RetryRule retryRule(RetryRule ofHandler) {
+        Retry ofWorkflow = workflowRetry;
+        if (ofWorkflow != null) return ofHandler.withPolicy(ofWorkflow);
         Retry ofRun = attempt.policy().retry();
         Retry chosen = ofRun == null ? chosenRetry : ofRun;
         return chosen == null ? ofHandler : ofHandler.withPolicy(chosen);

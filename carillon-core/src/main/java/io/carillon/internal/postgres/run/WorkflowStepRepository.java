@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
 /** The store of the records of workflows. */
 public final class WorkflowStepRepository implements WorkflowStepStore {
     private static final String LOAD = """
-            SELECT kind, position, path, codec, value, error, failures, until, recorded_at, carillon.clock() AS now
+            SELECT kind, position, path, codec, value, error, failures, until, recorded_at, carillon.clock() AS now,
+                   (SELECT c.reason FROM carillon.cancel_request c WHERE c.project = :project AND c.run_id = :id)
+                     AS cancel_reason
               FROM carillon.workflow_step WHERE project = :project AND run_id = :id ORDER BY position
             """;
 
@@ -119,14 +121,17 @@ public final class WorkflowStepRepository implements WorkflowStepStore {
     @Override
     public Records load(String project, RunId run) {
         List<Instant> now = new ArrayList<>(List.of(Instant.EPOCH));
+        List<String> cancel = new ArrayList<>();
         List<StepRecord> steps = database.single(session -> session.query(LOAD)
                 .text("project", project)
                 .uuid("id", run.value())
                 .list(row -> {
                     now.set(0, row.instant("now"));
+                    @Nullable String reason = row.maybeText("cancel_reason");
+                    if (reason != null && cancel.isEmpty()) cancel.add(reason);
                     return read(row);
                 }));
-        return new Records(steps, now.get(0));
+        return new Records(steps, now.get(0), cancel.isEmpty() ? null : cancel.get(0));
     }
 
     @Override

@@ -50,7 +50,13 @@ public interface WorkflowStepStore {
         /** A workflow waits for the end of a run. The next record is the answer. */
         AWAIT_RUN,
         /** The answer to a wait for a run. */
-        RUN_ENDED;
+        RUN_ENDED,
+        /** The next step can be undone. */
+        UNDO,
+        /** The workflow begins to undo its steps. No further step starts. */
+        COMPENSATE,
+        /** A step was undone, or could not be undone. */
+        UNDONE;
 
         /** Returns the stored form. */
         public String text() {
@@ -76,8 +82,9 @@ public interface WorkflowStepStore {
      * The records of a run in the order of their positions.
      *
      * @param now the time of the database clock when they were read; the epoch if there are none
+     * @param cancelReason why the workflow is to be cancelled; null if it is not, or has no records
      */
-    record Records(List<StepRecord> steps, Instant now) {
+    record Records(List<StepRecord> steps, Instant now, @Nullable String cancelReason) {
         public Records {
             steps = List.copyOf(steps);
         }

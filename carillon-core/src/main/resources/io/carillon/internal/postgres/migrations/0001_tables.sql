@@ -452,7 +452,10 @@ CREATE TABLE carillon.workflow_step (
                                                          -- the signal, with # and a number from the second await on
   kind        text COLLATE "C" NOT NULL
               -- 'signal' and 'timeout' answer 'await', 'run-ended' answers 'await-run'
-              CHECK (kind IN ('step', 'sleep', 'await', 'signal', 'timeout', 'await-run', 'run-ended')),
+              -- 'undo' says that the next step can be undone. From 'compensate' on, whose path says whether the
+              -- workflow 'failed' or was 'cancelled', each record 'undone' is about a step that was undone.
+              CHECK (kind IN ('step', 'sleep', 'await', 'signal', 'timeout', 'await-run', 'run-ended', 'undo',
+                              'compensate', 'undone')),
   owner       uuid NOT NULL,                             -- the fence of the attempt that inserted the row
   attempt     integer NOT NULL,
   failures    integer NOT NULL,                          -- of the run so far; the next step counts from here
@@ -464,6 +467,8 @@ CREATE TABLE carillon.workflow_step (
   recorded_at timestamptz NOT NULL,
   PRIMARY KEY (project, run_id, position)
 );
+-- The statements that end runs look for workflows with steps to undo.
+CREATE INDEX workflow_step_undo ON carillon.workflow_step (project, run_id) WHERE kind IN ('undo', 'compensate');
 
 -- A row is a signal that was sent to a workflow. The statement that records the answer to an await sets consumed_by, once.
 -- Rows stay until the run has ended, so that a signal that is sent again is found. Maintenance deletes them then.
