@@ -27,7 +27,7 @@ record Order(String id, List<String> items) {}
 record Payment(String receipt) {}
 record Parcel(String item) {}
 
-    interface Bank { Payment charge(Order order, String key); }
+    interface Bank { Payment charge(Order order, String key); void refund(Order order); }
 
     interface Depot { Parcel pick(String item); }
 
@@ -71,6 +71,14 @@ static final Step<String> START_REFUND = Step.of("start-refund", String.class);
 static String refund(Carillon carillon, Flow flow, Payment paid) {
     String refund = flow.run(START_REFUND, step -> carillon.start(REFUND, paid, Start.id(step.idempotencyKey())).run().toString());
     return flow.awaitRun(RunId.parse(refund), String.class);
+}
+
+static Workflow<Order, String> refundable(Bank bank, Depot depot) {
+    return (order, flow) -> {
+        Payment paid = flow.run(CHARGE, step -> bank.charge(order, step.idempotencyKey()), (result, step) -> bank.refund(order));
+        for (String item : order.items()) flow.run(PICK.key(item), step -> depot.pick(item));
+        return paid.receipt();
+    };
 }
     // spotless:on
 }

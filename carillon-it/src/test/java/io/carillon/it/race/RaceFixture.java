@@ -202,6 +202,19 @@ final class RaceFixture extends PlanningContract {
                     .recordRunWait(new WorkflowStepStore.Holder(PROJECT, run, OWNER, 1), runWait(0), AWAITED);
     }
 
+    /** Claims the runs, records that each of them has a step to undo, and releases them. */
+    void undoable(Duration snooze) {
+        claimed();
+        for (RunId run : RUNS)
+            storage()
+                    .workflowSteps()
+                    .record(
+                            new WorkflowStepStore.Holder(PROJECT, run, OWNER, 1),
+                            new WorkflowStepStore.NewStep(
+                                    WorkflowStepStore.StepKind.UNDO, 0, "charge", null, null, null));
+        end(new Transition.Snooze(snooze));
+    }
+
     static WorkflowStepStore.NewStep runWait(int position) {
         return new WorkflowStepStore.NewStep(
                 WorkflowStepStore.StepKind.AWAIT_RUN, position, "run", null, null, null);

@@ -160,6 +160,10 @@ enum RaceSetup {
         fixture.awaitingSignal();
         fixture.end(new Transition.Snooze(RaceFixture.MINUTE));
     }),
+    /** Workflows with a step to undo, which wait for a minute. */
+    UNDO_PARKED(fixture -> fixture.undoable(RaceFixture.MINUTE)),
+    /** Like {@link #UNDO_PARKED}, and ready. */
+    UNDO_READY(fixture -> fixture.undoable(Duration.ZERO)),
     /** Claimed workflows that await a run which does not exist. */
     RUN_AWAITED(RaceFixture::awaitingRun),
     /** Runs that wait for a run that has ended, and may execute. */
