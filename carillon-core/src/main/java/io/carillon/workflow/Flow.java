@@ -62,6 +62,17 @@ public interface Flow {
      */
     <T> @Nullable T awaitRun(RunId run, Class<T> resultType);
 
+    /**
+     * Returns which version of a change of the code this workflow follows, so that the code may differ for workflows
+     * that are under way: {@code max} if the workflow reaches this call for the first time, and the same in each later
+     * execution; {@code min} if it was executed beyond this call before the change.
+     *
+     * @param change names the change
+     * @param min the first version that the code still supports, at least 0
+     * @param max the current version
+     */
+    int version(String change, int min, int max);
+
     /** Returns the time of the last record, or the due time of the run before the first one. The same on replay. */
     Instant now();
 

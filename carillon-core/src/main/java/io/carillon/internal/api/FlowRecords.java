@@ -146,6 +146,14 @@ final class FlowRecords {
         return Optional.empty();
     }
 
+    /** Returns whether the next record was written by code without this change. */
+    boolean isOlderThan(String change) {
+        requireNotEnded();
+        return position < records.size()
+                && !(records.get(position).kind() == StepKind.VERSION
+                        && records.get(position).path().equals(change));
+    }
+
     private static boolean matches(StepKind recorded, StepKind asked) {
         return recorded == asked || (asked == StepKind.SIGNAL && recorded == StepKind.TIMEOUT);
     }
@@ -158,8 +166,7 @@ final class FlowRecords {
     StepRecord write(NewStep step) {
         totalBytes += size(step.value());
         if (totalBytes > MAX_TOTAL_BYTES) throw tooMuch("%d MiB of results".formatted(MAX_TOTAL_BYTES >> 20));
-        return add(store(() -> store.record(holder(), step))
-                .orElseThrow(() -> leaseLost(step.path())));
+        return add(store(() -> store.record(holder(), step)).orElseThrow(() -> leaseLost(step.path())));
     }
 
     private Ended leaseLost(String path) {
@@ -275,7 +282,7 @@ final class FlowRecords {
     }
 
     /** Fails this attempt by the retry settings of the run: during an upgrade, another node may have the right code. */
-    private Ended changed(String difference) {
+    Ended changed(String difference) {
         codeChanged = true;
         return end(Outcome.failed(new CarillonException(
                 ErrorCode.INVALID_OPTION,

@@ -103,8 +103,7 @@ final class FlowReplay implements Flow {
         compensation.register(path, step.retry(), failures -> {
             currentStep = path;
             try {
-                undo.undo(
-                        results.isEmpty() ? null : results.get(0), new Context(attempt, path + "/undo", failures));
+                undo.undo(results.isEmpty() ? null : results.get(0), new Context(attempt, path + "/undo", failures));
             } finally {
                 currentStep = null;
             }
@@ -135,7 +134,8 @@ final class FlowReplay implements Flow {
     }
 
     private boolean isFinal(Throwable error) {
-        return retryRule.isFinal(error) || attempt.failures() + 1 >= retryRule.policy().attempts();
+        return retryRule.isFinal(error)
+                || attempt.failures() + 1 >= retryRule.policy().attempts();
     }
 
     private static String path(Step<?> step) {
@@ -158,8 +158,7 @@ final class FlowReplay implements Flow {
         int failures = records.failuresSinceLastRecord();
         if (!compensation.isEmpty() && failures >= step.retry().attempts())
             return result(
-                    writeStep(path, null, "%d tries were stopped or timed out".formatted(failures)),
-                    step.resultType());
+                    writeStep(path, null, "%d tries were stopped or timed out".formatted(failures)), step.resultType());
         T value;
         currentStep = path;
         try {
@@ -231,6 +230,24 @@ final class FlowReplay implements Flow {
                 .or(() -> records.writeRunEnd(path, run))
                 .orElseThrow(records::awaitRunEnd);
         return result(answer, resultType);
+    }
+
+    @Override
+    public int version(String change, int min, int max) {
+        Names.check("change", change);
+        if (min < 0 || max < min)
+            throw invalid("versions of change '%s' must be at least 0, and the first at most the last (were %d and %d)."
+                    .formatted(change, min, max));
+        beginCall("version " + change, change);
+        if (records.isOlderThan(change)) return min;
+        StepRecord known = records.read(StepKind.VERSION, change)
+                .orElseGet(() -> records.write(
+                        new NewStep(StepKind.VERSION, records.position(), change, encode(max), null, null)));
+        int version = codec.decode(requireNonNull(known.value()).bytes(), Integer.class);
+        if (version < min || version > max)
+            throw records.changed("change '%s' is recorded with version %d, but the code supports %d to %d"
+                    .formatted(change, version, min, max));
+        return version;
     }
 
     private static void checkDuration(String what, Duration duration) {

@@ -32,8 +32,8 @@ public final class WorkflowHandlers {
         return new Handlers.HandlerCode<>() {
             @Override
             public @Nullable Object run(T input, RunContext context, @Nullable Connection connection) {
-                FlowReplay flow = new FlowReplay(
-                        (ActiveAttempt) context, requireNonNull(store), requireNonNull(codec), retry);
+                FlowReplay flow =
+                        new FlowReplay((ActiveAttempt) context, requireNonNull(store), requireNonNull(codec), retry);
                 return flow.afterCode(execute(workflow, input, flow));
             }
 

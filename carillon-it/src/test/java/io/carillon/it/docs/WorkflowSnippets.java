@@ -80,5 +80,9 @@ static Workflow<Order, String> refundable(Bank bank, Depot depot) {
         return paid.receipt();
     };
 }
+
+static void versioned(Flow flow, Depot depot) {
+if (flow.version("pick-first", 0, 1) == 1) flow.run(PICK, step -> depot.pick("first"));
+}
     // spotless:on
 }

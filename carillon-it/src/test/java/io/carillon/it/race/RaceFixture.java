@@ -216,8 +216,7 @@ final class RaceFixture extends PlanningContract {
     }
 
     static WorkflowStepStore.NewStep runWait(int position) {
-        return new WorkflowStepStore.NewStep(
-                WorkflowStepStore.StepKind.AWAIT_RUN, position, "run", null, null, null);
+        return new WorkflowStepStore.NewStep(WorkflowStepStore.StepKind.AWAIT_RUN, position, "run", null, null, null);
     }
 
     /** Returns the key of the contested run or, for a batch, the keys of all runs. */

@@ -64,8 +64,7 @@ final class RaceWaitCases extends RaceCaseList {
         add(
                 "WorkflowStepRepository.ANSWER_RUN",
                 (fixture, through, sender) -> through.workflowSteps()
-                        .answerRun(
-                                new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1), 1, "run", RaceFixture.AWAITED)
+                        .answerRun(new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1), 1, "run", RaceFixture.AWAITED)
                         .map(StepRecord::path),
                 RUN_AWAITED);
         add(

@@ -100,8 +100,7 @@ class CompensationTest {
         assertThat(ended.state()).isEqualTo(RunState.DEAD);
         assertThat(ended.details().reason()).startsWith("Step 'pay' failed: java.lang.IllegalStateException: declined");
         assertThat(done)
-                .containsExactly(
-                        "reserve hotel", "reserve flight", "undo flight reserved", "undo hotel reserved");
+                .containsExactly("reserve hotel", "reserve flight", "undo flight reserved", "undo hotel reserved");
     }
 
     @Test
@@ -179,7 +178,8 @@ class CompensationTest {
                     step -> {
                         throw new IllegalStateException("declined");
                     },
-                    (result, step) -> done.add("undo " + result + " " + step.idempotencyKey().endsWith("/pay/undo")));
+                    (result, step) -> done.add(
+                            "undo " + result + " " + step.idempotencyKey().endsWith("/pay/undo")));
             return null;
         });
 

@@ -266,10 +266,13 @@ class SignalTest {
         HandlerType<String> bake = HandlerType.of("bake", String.class);
         Step<String> enqueue = Step.of("enqueue", String.class);
         List<Carillon> self = new ArrayList<>();
-        Carillon client = fixture.client(builder -> builder.handleReturning(bake, (cake, run) -> {
-                    if (cake.equals("burnt")) throw new IllegalStateException("too hot");
-                    return cake + " cake";
-                }, HandlerOptions.defaults().retry(Retry.none()))
+        Carillon client = fixture.client(builder -> builder.handleReturning(
+                        bake,
+                        (cake, run) -> {
+                            if (cake.equals("burnt")) throw new IllegalStateException("too hot");
+                            return cake + " cake";
+                        },
+                        HandlerOptions.defaults().retry(Retry.none()))
                 .workflow(CHECKOUT, (order, flow) -> {
                     List<String> cakes = new ArrayList<>();
                     for (String cake : List.of("apple", "burnt")) {

@@ -256,8 +256,7 @@ final class BulkRunActions {
         Query request = RunAdminRepository.bindCtids(session.query(CANCEL_MANY_RUNNING), ctids)
                 .text("reason", clean);
         int requested = request.list(row -> row).size();
-        if (requested > 0)
-            session.query(RunAdminRepository.NOTIFY_CANCEL).list(row -> row);
+        if (requested > 0) session.query(RunAdminRepository.NOTIFY_CANCEL).list(row -> row);
         return ended + requested;
     }
 

@@ -56,7 +56,9 @@ public interface WorkflowStepStore {
         /** The workflow begins to undo its steps. No further step starts. */
         COMPENSATE,
         /** A step was undone, or could not be undone. */
-        UNDONE;
+        UNDONE,
+        /** Which version of a change the workflow follows. */
+        VERSION;
 
         /** Returns the stored form. */
         public String text() {
@@ -84,7 +86,8 @@ public interface WorkflowStepStore {
      * @param now the time of the database clock when they were read; the epoch if there are none
      * @param cancelReason why the workflow is to be cancelled; null if it is not, or has no records
      */
-    record Records(List<StepRecord> steps, Instant now, @Nullable String cancelReason) {
+    record Records(
+            List<StepRecord> steps, Instant now, @Nullable String cancelReason) {
         public Records {
             steps = List.copyOf(steps);
         }

@@ -455,7 +455,7 @@ CREATE TABLE carillon.workflow_step (
               -- 'undo' says that the next step can be undone. From 'compensate' on, whose path says whether the
               -- workflow 'failed' or was 'cancelled', each record 'undone' is about a step that was undone.
               CHECK (kind IN ('step', 'sleep', 'await', 'signal', 'timeout', 'await-run', 'run-ended', 'undo',
-                              'compensate', 'undone')),
+                              'compensate', 'undone', 'version')),
   owner       uuid NOT NULL,                             -- the fence of the attempt that inserted the row
   attempt     integer NOT NULL,
   failures    integer NOT NULL,                          -- of the run so far; the next step counts from here
