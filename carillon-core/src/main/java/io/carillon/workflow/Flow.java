@@ -58,7 +58,8 @@ public interface Flow {
      * returns the run: it enqueues the run with a unique key, or it starts a workflow with an id, so that a second
      * execution of the step finds the same run. A dead run has ended; of a run that was redriven, the new run counts.
      *
-     * @throws StepFailedException if the run did not succeed, or does not exist. The workflow may catch it and continue.
+     * @throws StepFailedException if the run did not succeed, or does not exist. The workflow may catch it and
+     *     continue.
      */
     <T> @Nullable T awaitRun(RunId run, Class<T> resultType);
 

@@ -74,8 +74,12 @@ final class FlowRecords {
             else if (one.kind() == StepKind.COMPENSATE) compensation = one;
             else records.add(one);
         }
-        boolean hasUndo = records.stream().anyMatch(one -> one.kind() == StepKind.UNDO);
-        if (hasUndo && (cancelReason != null || compensation != null)) attempt.ignoreCancel();
+        if (hasUndo() && (cancelReason != null || compensation != null)) attempt.ignoreCancel();
+    }
+
+    /** Returns whether a step was registered that can be undone. */
+    boolean hasUndo() {
+        return records.stream().anyMatch(one -> one.kind() == StepKind.UNDO);
     }
 
     /** Returns why the workflow is to be cancelled; null if it is not. */

@@ -115,11 +115,12 @@ final class FlowReplay implements Flow {
     }
 
     /**
-     * Returns how the attempt ends after the code ended so, once the steps are undone if the workflow has failed finally
-     * or is cancelled.
+     * Returns how the attempt ends after the code ended so, once the steps are undone if the workflow has failed
+     * finally or is cancelled.
      */
     @Nullable
     Object afterCode(@Nullable Object ended) {
+        if (compensation.isEmpty() && !records.hasUndo()) attempt.endOnCancel();
         if (compensation.isEmpty() || records.codeChanged()) return ended;
         StepRecord begun = records.compensation();
         if (begun != null) return compensation.run(begun.path().equals("cancelled"), "");

@@ -69,13 +69,17 @@ static final WorkflowType<Payment> REFUND = WorkflowType.of("refund", Payment.cl
 static final Step<String> START_REFUND = Step.of("start-refund", String.class);
 
 static String refund(Carillon carillon, Flow flow, Payment paid) {
-    String refund = flow.run(START_REFUND, step -> carillon.start(REFUND, paid, Start.id(step.idempotencyKey())).run().toString());
+    String refund = flow.run(START_REFUND, step ->
+            carillon.start(REFUND, paid, Start.id(step.idempotencyKey())).run().toString());
     return flow.awaitRun(RunId.parse(refund), String.class);
 }
 
 static Workflow<Order, String> refundable(Bank bank, Depot depot) {
     return (order, flow) -> {
-        Payment paid = flow.run(CHARGE, step -> bank.charge(order, step.idempotencyKey()), (result, step) -> bank.refund(order));
+        Payment paid = flow.run(
+                CHARGE,
+                step -> bank.charge(order, step.idempotencyKey()),
+                (result, step) -> bank.refund(order));
         for (String item : order.items()) flow.run(PICK.key(item), step -> depot.pick(item));
         return paid.receipt();
     };

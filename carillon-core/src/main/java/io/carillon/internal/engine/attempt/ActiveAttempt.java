@@ -43,6 +43,7 @@ public final class ActiveAttempt implements RunContext {
 
     private volatile boolean awaitsAnswer;
     private boolean ignoresCancel;
+    private volatile boolean endsOnCancel;
     /** The retry settings of a workflow, which win over all others; null for other runs. */
     private volatile @Nullable Retry workflowRetry;
 
@@ -144,6 +145,15 @@ public final class ActiveAttempt implements RunContext {
         if (stopCause != StopCause.CANCELLED) return;
         stopCause = null;
         Thread.interrupted();
+    }
+
+    /** Says that a workflow has nothing to undo, so that a cancel may end its run with this attempt. */
+    public void endOnCancel() {
+        endsOnCancel = true;
+    }
+
+    boolean endsOnCancel() {
+        return endsOnCancel;
     }
 
     /** Sets retry settings that win over those of the run: the workflow decides itself how often it is tried. */

@@ -98,7 +98,7 @@ public final class AttemptRunner {
     }
 
     private static Outcome cancelled(ActiveAttempt activeAttempt, BoundHandler handler) {
-        return handler.handlesCancel()
+        return handler.handlesCancel() && !activeAttempt.endsOnCancel()
                 ? Outcome.snoozed(Duration.ZERO)
                 : new Outcome.Cancelled(activeAttempt.stopMessage());
     }

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * A registered handler that is ready to be called: its name, the default queue of its runs, its limits, and the call
  * that decodes the payload and runs user code.
  *
- * @param handlesCancel whether a cancelled attempt releases its run, so that the store or the next attempt ends it
+ * @param handlesCancel whether a cancelled attempt releases its run, so that the store or the next attempt ends
+ *     it, unless the attempt says that it may end
  */
 public record BoundHandler(
         String name,
