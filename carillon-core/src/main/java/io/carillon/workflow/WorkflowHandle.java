@@ -33,7 +33,7 @@ public interface WorkflowHandle {
 
     /**
      * Sends a signal. It is kept until an {@link Flow#await} takes it, or the workflow ends. Signals of one name are
-     * taken in the order in which they were sent.
+     * taken in the order in which they were sent. A value that is a {@link io.carillon.run.Payload} is encoded already.
      *
      * @throws CarillonException with {@link ErrorCode#UNKNOWN_RUN} if the workflow does not exist or has ended
      */

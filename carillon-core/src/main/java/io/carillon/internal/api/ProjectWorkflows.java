@@ -125,10 +125,7 @@ public final class ProjectWorkflows {
                         ErrorCode.PAYLOAD_UNWRITABLE,
                         "The value of signal '%s' is null. Send a value; use an empty record if there is no data."
                                 .formatted(signal.name()));
-            Payload encoded = RunFactory.requireWithinLimit(
-                    signal.name(),
-                    new Payload(
-                            runFactory.codec().encode(value), runFactory.codec().name()));
+            Payload encoded = RunFactory.requireWithinLimit(signal.name(), encode(value));
             RunId run = run();
             UUID id = runFactory.newId().value();
             NewSignal stored = new NewSignal(
@@ -139,6 +136,14 @@ public final class ProjectWorkflows {
                         .formatted(name, runFactory.project(), signal.name()));
             wake.sent().accept(new RunKey(runFactory.project(), run));
             return sent == WorkflowSignalStore.Sent.STORED ? new SendResult.Sent() : new SendResult.Duplicate();
+        }
+
+        /** Encodes a value; one that is encoded already stays as it is. */
+        private Payload encode(Object value) {
+            return value instanceof Payload encoded
+                    ? encoded
+                    : new Payload(
+                            runFactory.codec().encode(value), runFactory.codec().name());
         }
 
         @Override

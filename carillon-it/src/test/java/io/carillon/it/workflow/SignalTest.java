@@ -11,6 +11,7 @@ import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
@@ -28,6 +29,7 @@ import io.carillon.workflow.StepFailedException;
 import io.carillon.workflow.Workflow;
 import io.carillon.workflow.WorkflowHandle;
 import io.carillon.workflow.WorkflowType;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -95,7 +97,10 @@ class SignalTest {
         assertThat(handle.run()).isEqualTo(first.run());
         assertThat(handle.get().orElseThrow().priority()).isEqualTo(Priority.HIGH);
         assertThat(handle.result(String.class)).isEmpty();
-        handle.signal(APPROVAL, new Approval("ann"));
+        // A sender that knows the name of the signal only.
+        handle.signal(
+                Signal.of("approval", Payload.class),
+                new Payload("{\"by\":\"ann\"}".getBytes(StandardCharsets.UTF_8), "json"));
         client.runDue(BUDGET);
         assertThat(handle.result(String.class)).contains("ann");
         assertThat(client.start(CHECKOUT, ORDER, START)).isEqualTo(new StartResult.Duplicate(first.run()));
