@@ -9,9 +9,10 @@ import io.carillon.internal.api.DataSources;
 import io.carillon.internal.api.HealthCheck;
 import io.carillon.internal.api.NodeNames;
 import io.carillon.internal.api.ProjectEvents;
+import io.carillon.internal.api.ProjectWorkflows;
 import io.carillon.internal.api.RunFactory;
+import io.carillon.internal.api.RunWriter;
 import io.carillon.internal.api.StatsReading;
-import io.carillon.internal.api.WakeupCauses;
 import io.carillon.internal.engine.DueRunExecutor;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
@@ -28,16 +29,21 @@ import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.AdminPorts;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.run.RunWaitStore;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
+import io.carillon.run.RunId;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.spi.AttemptInterceptor;
 import io.carillon.spi.PayloadCodec;
 import io.carillon.spi.ScheduleEvent;
-import io.carillon.spi.WakeTransport;
+import io.carillon.workflow.Start;
+import io.carillon.workflow.StartResult;
+import io.carillon.workflow.WorkflowHandle;
+import io.carillon.workflow.WorkflowType;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
@@ -52,8 +58,6 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A distributed scheduler and durable work queue that stores everything in PostgreSQL.
@@ -81,9 +85,9 @@ import org.slf4j.LoggerFactory;
  * {@link ErrorCode#ALREADY_CLOSED}.
  */
 public final class Carillon implements Enqueuer, AutoCloseable {
-    private static final Logger log = LoggerFactory.getLogger(Carillon.class);
     private final Storage storage;
     private final RunFactory runFactory;
+    private final RunWriter runWriter;
     private final Set<String> projects = ConcurrentHashMap.newKeySet();
     private final EngineParts parts;
     private final StatsWriter statsWriter;
@@ -109,6 +113,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         this.statsWriter = new StatsWriter(parts.stats());
         parts.stats().onFirstCount(statsWriter::startOnce);
         storage.countEndings(parts.stats());
+        this.runWriter = new RunWriter(storage, () -> this.config.wakeup(), () -> engine);
     }
 
     /**
@@ -202,39 +207,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
 
     private List<EnqueueResult> store(List<NewRun> runs) {
         refuseIfClosed();
-        if (runs.isEmpty()) return List.of();
-        Wakeup wakeup = config.wakeup();
-        List<NewRun> different = WakeupCauses.different(runs);
-        different.forEach(run -> wakeup.rejectTooFarAhead(run.due()));
-        List<EnqueueResult> results = storage.newRuns().enqueue(runs, engine == null && wakeup.notifies());
-        different.forEach(this::sendWakeup);
-        return results;
-    }
-
-    /**
-     * Wakes the nodes after a run with this lane and due time was committed: through this process's node, or through
-     * the transport. A process without a node has already sent a NOTIFY with the insert.
-     */
-    private void sendWakeup(NewRun run) {
-        Engine running = engine;
-        WakeTransport transport = config.wakeup().transport();
-        if (running != null) running.announce(run);
-        else if (transport != null) {
-            WakeTransport.Message message =
-                    new WakeTransport.Message(run.lane().project(), run.lane().queue());
-            quietly(() -> transport.trySend(message, Wakeup.delay(run.due())));
-        }
-    }
-
-    private List<EnqueueResult> storeIn(
-            Connection connection, List<NewRun> runs, @Nullable Consumer<Runnable> afterCommit) {
-        if (runs.isEmpty()) return List.of();
-        Wakeup wakeup = config.wakeup();
-        List<NewRun> different = WakeupCauses.different(runs);
-        different.forEach(run -> wakeup.rejectTooFarAhead(run.due()));
-        boolean sentAfterCommit = afterCommit != null && engine != null;
-        if (afterCommit != null) afterCommit.accept(() -> different.forEach(this::sendWakeup));
-        return storage.newRuns().enqueueIn(connection, runs, wakeup.notifies() && !sentAfterCommit);
+        return runWriter.store(runs);
     }
 
     /**
@@ -264,7 +237,8 @@ public final class Carillon implements Enqueuer, AutoCloseable {
                 storage.stats(),
                 storage.events(),
                 storage.relays(),
-                storage.sources());
+                storage.sources(),
+                storage.workflowSignals());
         return new Project(
                 factory,
                 ports,
@@ -273,7 +247,9 @@ public final class Carillon implements Enqueuer, AutoCloseable {
                         this::wakeNodes,
                         this::notifyListeners,
                         new ProjectEvents.Wake(
-                                engine == null && config.wakeup().notifies(), this::wakeDispatcher, this::wakeNodes)),
+                                engine == null && config.wakeup().notifies(), this::wakeDispatcher, this::wakeNodes),
+                        new ProjectWorkflows.Wake(
+                                engine == null && config.wakeup().notifies(), this::announceSignal)),
                 (in, hints) -> projectInTransaction(factory, in, hints));
     }
 
@@ -293,12 +269,14 @@ public final class Carillon implements Enqueuer, AutoCloseable {
                 config.wakeup().notifies() && !dispatchesAfterCommit,
                 () -> later.accept(this::wakeDispatcher),
                 wakeAfterCommit);
+        ProjectWorkflows.Wake signalWake = new ProjectWorkflows.Wake(
+                eventWake.notifyNodes(), workflow -> later.accept(() -> announceSignal(workflow)));
         Project.ChangeHooks changeHooks = new Project.ChangeHooks(
-                wakeAfterCommit, event -> later.accept(() -> notifyListeners(event)), eventWake);
+                wakeAfterCommit, event -> later.accept(() -> notifyListeners(event)), eventWake, signalWake);
         return new Project(
                 factory,
                 ports,
-                runs -> storeIn(connection, runs, afterCommit),
+                runs -> runWriter.storeIn(connection, runs, afterCommit),
                 changeHooks,
                 (in, tasks) -> projectInTransaction(factory, in, tasks));
     }
@@ -322,6 +300,21 @@ public final class Carillon implements Enqueuer, AutoCloseable {
      */
     public Project in(Connection connection, Consumer<Runnable> afterCommit) {
         return defaultProject().in(connection, afterCommit);
+    }
+
+    /** Starts a workflow of the default project, unless the type has a workflow with this id. */
+    public <T> StartResult start(WorkflowType<T> type, T input, Start start) {
+        return defaultProject().start(type, input, start);
+    }
+
+    /** Returns the workflow of a type with this id. The handle may be kept; it reads nothing until it is used. */
+    public WorkflowHandle workflow(WorkflowType<?> type, String id) {
+        return defaultProject().workflow(type, id);
+    }
+
+    /** Returns the workflow with this run. */
+    public WorkflowHandle workflow(RunId run) {
+        return defaultProject().workflow(run);
     }
 
     /** Stores an event in the default project. A version conflict is a result and not an exception. */
@@ -459,22 +452,17 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         if (running != null) running.announceEvents();
     }
 
+    /** Lets the node of this process look at a workflow. Without a node, the signal has sent a notification. */
+    private void announceSignal(RunWaitStore.RunKey workflow) {
+        Engine running = engine;
+        if (running != null) running.announceSignal(workflow);
+    }
+
     private void wakeNodes() {
         Engine running = engine;
         if (running != null) running.announceChanges();
-        else if (config.wakeup().notifies()) quietly(() -> storage.wake().send(List.of(new Signal.CheckAll())));
-    }
-
-    /**
-     * Sends a wake-up and logs a failure. The run or change is already committed: a lost wake-up only delays it until
-     * the next poll, so the caller must not receive an exception.
-     */
-    private static void quietly(Runnable wakeup) {
-        try {
-            wakeup.run();
-        } catch (RuntimeException unsent) {
-            log.warn("could not send wake-up; the next poll finds the work", unsent);
-        }
+        else if (config.wakeup().notifies())
+            RunWriter.quietly(() -> storage.wake().send(List.of(new Signal.CheckAll())));
     }
 
     private void refuseIfClosed() {

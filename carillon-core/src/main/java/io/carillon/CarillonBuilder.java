@@ -140,7 +140,7 @@ public final class CarillonBuilder {
      * one wait to the next. The retries are those of the code outside of steps; each step has its own.
      */
     public <T, R> CarillonBuilder workflow(WorkflowType<T> type, Workflow<T, R> workflow, HandlerOptions options) {
-        return add(type.handlerType(), options, false, workflowHandlers.handler(workflow));
+        return add(type.handlerType(), options, false, workflowHandlers.handler(workflow, options));
     }
 
     private <T> CarillonBuilder add(

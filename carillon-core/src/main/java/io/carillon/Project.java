@@ -5,6 +5,7 @@ import io.carillon.event.Events;
 import io.carillon.event.NewEvent;
 import io.carillon.event.PublishResult;
 import io.carillon.internal.api.ProjectEvents;
+import io.carillon.internal.api.ProjectWorkflows;
 import io.carillon.internal.api.RunFactory;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.store.AdminPorts;
@@ -12,8 +13,13 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Payload;
+import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.spi.ScheduleListener;
+import io.carillon.workflow.Start;
+import io.carillon.workflow.StartResult;
+import io.carillon.workflow.WorkflowHandle;
+import io.carillon.workflow.WorkflowType;
 import java.sql.Connection;
 import java.util.Collection;
 import java.util.List;
@@ -32,7 +38,11 @@ public final class Project implements Enqueuer {
     }
 
     /** The calls that follow a change: wake the nodes, notify the schedule listener. */
-    record ChangeHooks(Runnable wakeNodes, ScheduleListener scheduleListener, ProjectEvents.Wake events) {}
+    record ChangeHooks(
+            Runnable wakeNodes,
+            ScheduleListener scheduleListener,
+            ProjectEvents.Wake events,
+            ProjectWorkflows.Wake signals) {}
 
     /** Creates the API of the same project, bound to a caller's transaction. */
     @FunctionalInterface
@@ -87,6 +97,25 @@ public final class Project implements Enqueuer {
     /** Returns the events and subscriptions of this project. */
     public Events events() {
         return new ProjectEvents(runFactory, ports, changeHooks.events());
+    }
+
+    /** Starts a workflow, unless the type has a workflow with this id. */
+    public <T> StartResult start(WorkflowType<T> type, T input, Start start) {
+        return workflows().start(type, input, start);
+    }
+
+    /** Returns the workflow of a type with this id. The handle may be kept; it reads nothing until it is used. */
+    public WorkflowHandle workflow(WorkflowType<?> type, String id) {
+        return workflows().get(type, id);
+    }
+
+    /** Returns the workflow with this run. */
+    public WorkflowHandle workflow(RunId run) {
+        return workflows().get(run);
+    }
+
+    private ProjectWorkflows workflows() {
+        return new ProjectWorkflows(runFactory, ports, runWriter::store, changeHooks.signals());
     }
 
     /** Stores an event. A version conflict is a result and not an exception. */

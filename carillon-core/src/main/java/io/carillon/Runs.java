@@ -1,6 +1,7 @@
 package io.carillon;
 
 import io.carillon.internal.api.RunFactory;
+import io.carillon.internal.api.StoredResults;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.CallbackToken;
@@ -13,7 +14,6 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
-import io.carillon.run.RunState;
 import io.carillon.spi.PayloadCodec;
 import io.carillon.workflow.RecordedStep;
 import java.time.Instant;
@@ -56,27 +56,7 @@ public final class Runs {
      *     or was written by another codec
      */
     public <R> Optional<R> result(RunId run, Class<R> type) {
-        return get(run).filter(found -> found.state() == RunState.SUCCEEDED)
-                .map(found -> found.details().result())
-                .map(stored -> decode(run, stored, type));
-    }
-
-    private <R> R decode(RunId run, Payload stored, Class<R> type) {
-        if (!stored.codec().equals(codec.name()))
-            throw new CarillonException(
-                    ErrorCode.PAYLOAD_UNREADABLE,
-                    ("The result of %s was written by the codec '%s', but the codec of this process is '%s'. Read it"
-                                    + " in a process with the same codec.")
-                            .formatted(run, stored.codec(), codec.name()));
-        try {
-            return codec.decode(stored.bytes(), type);
-        } catch (CarillonException failure) {
-            throw new CarillonException(
-                    ErrorCode.PAYLOAD_UNREADABLE,
-                    "The stored result of %s does not fit %s. Read it as the type that the handler returned."
-                            .formatted(run, type.getSimpleName()),
-                    failure);
-        }
+        return get(run).flatMap(found -> StoredResults.decode(found, codec, type));
     }
 
     /** Returns waiting and running runs, then ended runs, each group newest first. */

@@ -3,14 +3,15 @@ package io.carillon.workflow;
 import io.carillon.run.RunId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the code of a workflow calls. Each call of {@link #run} and {@link #sleep} has a position in the code and a
- * record; if the record exists, the call returns it. Only the thread of the workflow may call these methods, and not
- * inside a step. Calls end the execution by an {@link Error} if the workflow has to wait, so the code must not catch
- * {@link Throwable}.
+ * What the code of a workflow calls. Each call that waits or executes something has a position in the code and a
+ * record; if the record exists, the call returns it. Only the thread of the workflow may call these methods,
+ * and not inside a step. Calls end the execution by an {@link Error} if the workflow has to wait, so the code must not
+ * catch {@link Throwable}.
  */
 public interface Flow {
     /**
@@ -24,12 +25,54 @@ public interface Flow {
     <T> @Nullable T run(Step<T> step, StepCode<T> code);
 
     /**
+     * Like {@link #run(Step, StepCode)}, for a step that can be undone. The undo is registered before the step is
+     * executed. If the workflow fails finally or is cancelled, the registered undos are executed, the last one first,
+     * each with the retry settings of its step, and recorded. Then the workflow ends. If an undo fails finally, the
+     * workflow is dead, and the earlier steps are not undone.
+     *
+     * @param undo also called if the step failed or if it is unknown whether it was executed
+     */
+    <T> @Nullable T run(Step<T> step, StepCode<T> code, UndoCode<T> undo);
+
+    /**
      * Waits, without a thread or a connection. The end of the sleep is recorded when it begins, by the database clock.
      *
      * @param name names the sleep; each sleep of a workflow has another name
      * @param duration between 0 and 100 years
      */
     void sleep(String name, Duration duration);
+
+    /**
+     * Waits for a signal, without a thread or a connection, and returns its value. Returns the first signal of this
+     * name that no earlier call has returned, also if it was sent before this call. The time limit is recorded when the
+     * wait begins, by the database clock. Once the time-out is recorded, a signal that arrives later stays for the next
+     * call.
+     *
+     * @param timeout between 0 and 100 years
+     * @return empty if the time is over and there is no signal
+     */
+    <T> Optional<T> await(Signal<T> signal, Duration timeout);
+
+    /**
+     * Waits for the end of a run of the same project, without a thread or a connection, and returns its result. A step
+     * returns the run: it enqueues the run with a unique key, or it starts a workflow with an id, so that a second
+     * execution of the step finds the same run. A dead run has ended; of a run that was redriven, the new run counts.
+     *
+     * @throws StepFailedException if the run did not succeed, or does not exist. The workflow may catch it and
+     *     continue.
+     */
+    <T> @Nullable T awaitRun(RunId run, Class<T> resultType);
+
+    /**
+     * Returns which version of a change of the code this workflow follows, so that the code may differ for workflows
+     * that are under way: {@code max} if the workflow reaches this call for the first time, and the same in each later
+     * execution; {@code min} if it was executed beyond this call before the change.
+     *
+     * @param change names the change
+     * @param min the first version that the code still supports, at least 0
+     * @param max the current version
+     */
+    int version(String change, int min, int max);
 
     /** Returns the time of the last record, or the due time of the run before the first one. The same on replay. */
     Instant now();
@@ -52,6 +95,17 @@ public interface Flow {
         /** Executes the step. The result, if not null, is recorded. */
         @Nullable
         T run(StepContext step) throws Exception;
+    }
+
+    /** The code that undoes a step. */
+    @FunctionalInterface
+    interface UndoCode<T> {
+        /**
+         * Undoes a step. It may be called again after it did its work, if its node dies before that is recorded.
+         *
+         * @param result the result of the step; null if it has none, or is not recorded
+         */
+        void undo(@Nullable T result, StepContext step) throws Exception;
     }
 
     /** What the code of a step sees. */

@@ -27,7 +27,7 @@ public final class TestDatabase implements AutoCloseable {
               DELETE FROM carillon.lane; DELETE FROM carillon.lane_attempt_stats;
             DELETE FROM carillon.cancel_request; DELETE FROM carillon.progress; DELETE FROM carillon.unique_key_window;
               DELETE FROM carillon.open_attempt; DELETE FROM carillon.run_wait; DELETE FROM carillon.workflow_step;
-              DELETE FROM carillon.workflow_step_history;
+              DELETE FROM carillon.workflow_step_history; DELETE FROM carillon.workflow_signal;
               DELETE FROM carillon.claim_record;
             DELETE FROM carillon.stats_minute; DELETE FROM carillon.stats_hour;
             DELETE FROM carillon.event_store; DELETE FROM carillon.event_stream;

@@ -6,10 +6,10 @@ import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.run.ErrorText;
+import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.store.run.WorkflowStepStore;
-import io.carillon.internal.store.run.WorkflowStepStore.Holder;
 import io.carillon.internal.store.run.WorkflowStepStore.NewStep;
-import io.carillon.internal.store.run.WorkflowStepStore.Records;
+import io.carillon.internal.store.run.WorkflowStepStore.StepKind;
 import io.carillon.internal.store.run.WorkflowStepStore.StepRecord;
 import io.carillon.internal.value.Names;
 import io.carillon.run.Outcome;
@@ -18,14 +18,18 @@ import io.carillon.run.Retry;
 import io.carillon.run.RunId;
 import io.carillon.spi.PayloadCodec;
 import io.carillon.workflow.Flow;
+import io.carillon.workflow.Signal;
 import io.carillon.workflow.Step;
 import io.carillon.workflow.StepFailedException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
@@ -34,63 +38,39 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One execution of a workflow: returns what is recorded, and executes and records what is not. A call that cannot
- * continue ends the execution with {@link Ended}.
+ * continue ends the execution with {@link FlowRecords.Ended}.
  */
 final class FlowReplay implements Flow {
-    static final int MAX_STEPS = 10_000;
-    static final int MAX_VALUE_BYTES = 1024 * 1024;
-    static final int MAX_TOTAL_BYTES = 16 * 1024 * 1024;
-    private static final Duration MAX_SLEEP = Duration.ofDays(36_500);
+    private static final int MAX_VALUE_BYTES = 1024 * 1024;
+    private static final Duration MAX_WAIT = Duration.ofDays(36_500);
     private static final int MAX_TRIES = 10_000;
 
-    /** Ends an execution: the workflow waits, or something failed that its code must not catch. */
-    static final class Ended extends Error {
-        private static final long serialVersionUID = 1;
-        private final transient Outcome outcome;
-
-        private Ended(Outcome outcome) {
-            super("the execution of the workflow has ended: " + outcome, null, false, false);
-            this.outcome = outcome;
-        }
-
-        Outcome outcome() {
-            return outcome;
-        }
-    }
-
     private final ActiveAttempt attempt;
-    private final WorkflowStepStore store;
     private final PayloadCodec codec;
+    private final FlowRecords records;
+    private final FlowCompensation compensation;
+    private final RetryRule retryRule;
     private final Thread thread = Thread.currentThread();
-    private final List<StepRecord> records;
     private final Set<String> paths = new HashSet<>();
+    private final Map<String, Integer> awaits = new HashMap<>();
     private final SplittableRandom random;
-    private @Nullable String currentPath;
     private @Nullable String currentStep;
-    private @Nullable Outcome outcome;
     private @Nullable StepFailedException finalFailure;
-    /** The time of the database clock at the last call of the store. A sleep never ends before it. */
-    private Instant lastRead;
 
-    private int position;
-    private long totalBytes;
-
-    FlowReplay(ActiveAttempt attempt, WorkflowStepStore store, PayloadCodec codec) {
+    FlowReplay(ActiveAttempt attempt, WorkflowStepStore store, PayloadCodec codec, RetryRule ofHandler) {
+        this.retryRule = attempt.retryRule(ofHandler);
         this.attempt = attempt;
-        this.store = store;
         this.codec = codec;
+        this.records = new FlowRecords(attempt, store);
+        this.compensation = new FlowCompensation(attempt, records);
         UUID id = attempt.id().value();
         this.random = new SplittableRandom(id.getMostSignificantBits() ^ id.getLeastSignificantBits());
-        Records known = store.load(attempt.project(), attempt.id());
-        this.records = new ArrayList<>(known.steps());
-        this.lastRead = known.now();
-        for (StepRecord one : records) totalBytes += size(one.value());
     }
 
     /** Returns the outcome with which a call has ended this execution; null if none has. */
     @Nullable
     Outcome outcome() {
-        return outcome;
+        return records.outcome();
     }
 
     /** Returns whether this failure is recorded in this workflow, so that another execution would find it again. */
@@ -100,20 +80,71 @@ final class FlowReplay implements Flow {
 
     /** Fails if the code has returned without the calls that are recorded. */
     void requireAllRecordsRead() {
-        if (position < records.size())
-            throw changed("position %d is recorded as '%s', but the code has returned"
-                    .formatted(position, records.get(position).path()));
+        records.requireAllRead();
     }
 
     @Override
     public <T> @Nullable T run(Step<T> step, StepCode<T> code) {
-        String key = step.key();
-        StepRecord known = next(key == null ? step.name() : step.name() + "[" + key + "]", false);
-        return known == null ? execute(step, code) : result(step, known);
+        String path = path(step);
+        beginCall(path, path);
+        Optional<StepRecord> known = records.read(StepKind.STEP, path);
+        return known.isPresent() ? result(known.get(), step.resultType()) : execute(step, path, code);
     }
 
-    private <T> @Nullable T result(Step<T> step, StepRecord known) {
-        position++;
+    @Override
+    public <T> @Nullable T run(Step<T> step, StepCode<T> code, UndoCode<T> undo) {
+        String path = path(step);
+        beginCall(path, path);
+        if (records.read(StepKind.UNDO, path).isEmpty())
+            records.write(new NewStep(StepKind.UNDO, records.position(), path, null, null, null));
+        // The workflow itself decides when it has failed finally: until its steps are undone, it must not end.
+        attempt.retryByWorkflow(retryRule.policy().attempts(MAX_TRIES));
+        List<T> results = new ArrayList<>();
+        compensation.register(path, step.retry(), failures -> {
+            currentStep = path;
+            try {
+                undo.undo(results.isEmpty() ? null : results.get(0), new Context(attempt, path + "/undo", failures));
+            } finally {
+                currentStep = null;
+            }
+        });
+        Optional<StepRecord> known = records.read(StepKind.STEP, path);
+        T result = known.isPresent() ? result(known.get(), step.resultType()) : execute(step, path, code);
+        if (result != null) results.add(result);
+        return result;
+    }
+
+    /**
+     * Returns how the attempt ends after the code ended so, once the steps are undone if the workflow has failed
+     * finally or is cancelled.
+     */
+    @Nullable
+    Object afterCode(@Nullable Object ended) {
+        if (compensation.isEmpty() && !records.hasUndo()) attempt.endOnCancel();
+        if (compensation.isEmpty() || records.codeChanged()) return ended;
+        StepRecord begun = records.compensation();
+        if (begun != null) return compensation.run(begun.path().equals("cancelled"), "");
+        if (!(ended instanceof Outcome outcome) || outcome instanceof Outcome.Succeeded) return ended;
+        String cancelled = records.cancelReason();
+        if (cancelled != null) return compensation.run(true, cancelled);
+        if (attempt.isStopRequested()) return ended;
+        if (outcome instanceof Outcome.Rejected rejected) return compensation.run(false, rejected.reason());
+        if (outcome instanceof Outcome.Failed failed && isFinal(failed.error()))
+            return compensation.run(false, ErrorText.of(failed.error()));
+        return ended;
+    }
+
+    private boolean isFinal(Throwable error) {
+        return retryRule.isFinal(error)
+                || attempt.failures() + 1 >= retryRule.policy().attempts();
+    }
+
+    private static String path(Step<?> step) {
+        String key = step.key();
+        return key == null ? step.name() : step.name() + "[" + key + "]";
+    }
+
+    private <T> @Nullable T result(StepRecord known, Class<T> type) {
         String error = known.error();
         if (error != null) {
             StepFailedException failed = new StepFailedException(known.path(), error);
@@ -121,13 +152,14 @@ final class FlowReplay implements Flow {
             throw failed;
         }
         Payload value = known.value();
-        return value == null ? null : codec.decode(value.bytes(), step.resultType());
+        return value == null ? null : codec.decode(value.bytes(), type);
     }
 
-    private <T> @Nullable T execute(Step<T> step, StepCode<T> code) {
-        String path = requireNonNull(currentPath);
-        int failures = attempt.failures()
-                - (position == 0 ? 0 : records.get(position - 1).failures());
+    private <T> @Nullable T execute(Step<T> step, String path, StepCode<T> code) {
+        int failures = records.failuresSinceLastRecord();
+        if (!compensation.isEmpty() && failures >= step.retry().attempts())
+            return result(
+                    writeStep(path, null, "%d tries were stopped or timed out".formatted(failures)), step.resultType());
         T value;
         currentStep = path;
         try {
@@ -137,84 +169,104 @@ final class FlowReplay implements Flow {
         } finally {
             currentStep = null;
         }
+        Payload encoded;
         try {
-            record(new NewStep(position, path, encode(value), null, null));
+            encoded = encode(value);
         } catch (CarillonException unencodable) {
-            record(new NewStep(position, path, null, String.valueOf(unencodable.getMessage()), null));
+            return result(writeStep(path, null, String.valueOf(unencodable.getMessage())), step.resultType());
         }
-        return result(step, records.get(position));
+        return result(writeStep(path, encoded, null), step.resultType());
+    }
+
+    private StepRecord writeStep(String path, @Nullable Payload value, @Nullable String error) {
+        return records.write(new NewStep(records.position(), path, value, error, null));
     }
 
     private <T> @Nullable T fail(Step<T> step, String path, int failures, Exception failure) {
-        if (attempt.isStopRequested()) throw end(Outcome.failed(failure));
+        if (attempt.isStopRequested()) throw records.end(Outcome.failed(failure));
         String error = ErrorText.of(failure);
         if (failures + 1 < step.retry().attempts()) {
             Retry retry = step.retry();
             // The number of tries is that of the step. Failures of earlier steps do not count.
             attempt.retryBy(retry.attempts(MAX_TRIES));
-            throw end(new Outcome.RetryAfter(
+            if (!compensation.isEmpty()) attempt.retryByWorkflow(retry.attempts(MAX_TRIES));
+            throw records.end(new Outcome.RetryAfter(
                     retry.delay(failures + 1, ThreadLocalRandom.current()), "step '%s': %s".formatted(path, error)));
         }
-        record(new NewStep(position, path, null, error, null));
-        return result(step, records.get(position));
+        return result(writeStep(path, null, error), step.resultType());
     }
 
     @Override
     public void sleep(String name, Duration duration) {
         Names.check("sleep", name);
-        if (duration.isNegative() || duration.compareTo(MAX_SLEEP) > 0)
-            throw invalid("sleep '%s' must last between 0 and 100 years (was %s).".formatted(name, duration));
-        StepRecord known = next(name, true);
-        if (known == null) record(new NewStep(position, name, null, null, duration));
-        Instant until = requireNonNull(records.get(position).until());
-        Duration left = Duration.between(lastRead, until);
-        if (!left.isNegative() && !left.isZero()) throw end(Outcome.snoozed(left));
-        position++;
+        checkDuration("sleep '%s' must last".formatted(name), duration);
+        beginCall(name, name);
+        StepRecord sleep = records.read(StepKind.SLEEP, name)
+                .orElseGet(() -> records.write(new NewStep(records.position(), name, null, null, duration)));
+        records.waitUntil(requireNonNull(sleep.until()));
     }
 
-    /** Begins a call, and returns its record; null if there is none yet. */
-    private @Nullable StepRecord next(String path, boolean sleep) {
-        if (outcome != null) throw end(outcome);
+    @Override
+    public <T> Optional<T> await(Signal<T> signal, Duration timeout) {
+        checkDuration("the time limit of signal '%s' must be".formatted(signal.name()), timeout);
+        int number = awaits.merge(signal.name(), 1, Integer::sum);
+        String path = number == 1 ? signal.name() : signal.name() + "#" + number;
+        beginCall("await " + path, path);
+        StepRecord await = records.read(StepKind.AWAIT, path)
+                .orElseGet(() ->
+                        records.write(new NewStep(StepKind.AWAIT, records.position(), path, null, null, timeout)));
+        StepRecord answer = records.read(StepKind.SIGNAL, path)
+                .or(() -> records.writeAnswer(path, signal.name()))
+                .orElseThrow(() -> records.awaitAnswer(requireNonNull(await.until())));
+        Payload value = answer.value();
+        return value == null ? Optional.empty() : Optional.of(codec.decode(value.bytes(), signal.valueType()));
+    }
+
+    @Override
+    public <T> @Nullable T awaitRun(RunId run, Class<T> resultType) {
+        String path = run.toString();
+        beginCall(path, path);
+        if (records.read(StepKind.AWAIT_RUN, path).isEmpty()) records.writeRunWait(path, run);
+        StepRecord answer = records.read(StepKind.RUN_ENDED, path)
+                .or(() -> records.writeRunEnd(path, run))
+                .orElseThrow(records::awaitRunEnd);
+        return result(answer, resultType);
+    }
+
+    @Override
+    public int version(String change, int min, int max) {
+        Names.check("change", change);
+        if (min < 0 || max < min)
+            throw invalid("versions of change '%s' must be at least 0, and the first at most the last (were %d and %d)."
+                    .formatted(change, min, max));
+        beginCall("version " + change, change);
+        if (records.isOlderThan(change)) return min;
+        StepRecord known = records.read(StepKind.VERSION, change)
+                .orElseGet(() -> records.write(
+                        new NewStep(StepKind.VERSION, records.position(), change, encode(max), null, null)));
+        int version = codec.decode(requireNonNull(known.value()).bytes(), Integer.class);
+        if (version < min || version > max)
+            throw records.changed("change '%s' is recorded with version %d, but the code supports %d to %d"
+                    .formatted(change, version, min, max));
+        return version;
+    }
+
+    private static void checkDuration(String what, Duration duration) {
+        if (duration.isNegative() || duration.compareTo(MAX_WAIT) > 0)
+            throw invalid("%s between 0 and 100 years (was %s).".formatted(what, duration));
+    }
+
+    /** Begins a call that is recorded: refuses it if its identity is in use, or if the flow may not be used here. */
+    private void beginCall(String identity, String path) {
+        records.requireNotEnded();
         if (Thread.currentThread() != thread)
             throw invalid("'%s' was called by another thread. Only the thread of the workflow may use the flow."
                     .formatted(path));
         if (currentStep != null)
             throw invalid(
                     "'%s' was called inside step '%s'. A step must not use the flow.".formatted(path, currentStep));
-        if (!paths.add(path))
+        if (!paths.add(identity))
             throw invalid("'%s' is used twice in this workflow. Give each call another key or name.".formatted(path));
-        currentPath = path;
-        if (position < records.size()) {
-            StepRecord known = records.get(position);
-            if (!known.path().equals(path) || (known.until() != null) != sleep)
-                throw changed("position %d is recorded as %s '%s', but the code asks for %s '%s'"
-                        .formatted(position, kind(known.until() != null), known.path(), kind(sleep), path));
-            return known;
-        }
-        if (attempt.isStopRequested()) throw end(Outcome.snoozed(Duration.ZERO));
-        if (position >= MAX_STEPS) throw tooMuch("%d steps and sleeps".formatted(MAX_STEPS));
-        return null;
-    }
-
-    private static String kind(boolean sleep) {
-        return sleep ? "sleep" : "step";
-    }
-
-    private void record(NewStep step) {
-        totalBytes += size(step.value());
-        if (totalBytes > MAX_TOTAL_BYTES) throw tooMuch("%d MiB of results".formatted(MAX_TOTAL_BYTES >> 20));
-        Holder holder = new Holder(attempt.project(), attempt.id(), attempt.owner(), attempt.attempt());
-        try {
-            StepRecord written = attempt.withoutInterrupt(() -> store.record(holder, step))
-                    .orElseThrow(() -> new CarillonException(
-                            ErrorCode.LEASE_LOST,
-                            "Run %s was taken over by another node; step '%s' of this attempt is not recorded."
-                                    .formatted(attempt.id(), step.path())));
-            records.add(written);
-            lastRead = written.recordedAt();
-        } catch (RuntimeException unrecorded) {
-            throw end(Outcome.failed(unrecorded));
-        }
     }
 
     private @Nullable Payload encode(@Nullable Object value) {
@@ -229,36 +281,13 @@ final class FlowReplay implements Flow {
         return new Payload(bytes, codec.name());
     }
 
-    private static int size(@Nullable Payload value) {
-        return value == null ? 0 : value.bytes().length;
-    }
-
-    private Ended end(Outcome with) {
-        outcome = with;
-        return new Ended(with);
-    }
-
-    /** Ends the workflow: another execution would meet the same limit. */
-    private Ended tooMuch(String limit) {
-        return end(Outcome.rejected(
-                "A workflow can record at most %s. Start another workflow for the rest.".formatted(limit)));
-    }
-
-    /** Fails this attempt by the retry settings of the run: during an upgrade, another node may have the right code. */
-    private Ended changed(String difference) {
-        return end(Outcome.failed(new CarillonException(
-                ErrorCode.INVALID_OPTION,
-                "The code of workflow '%s' does not match its records: %s."
-                        .formatted(attempt.attemptValue().target().name(), difference))));
-    }
-
     private static CarillonException invalid(String what) {
         return new CarillonException(ErrorCode.INVALID_OPTION, what);
     }
 
     @Override
     public Instant now() {
-        return position == 0 ? attempt.dueAt() : records.get(position - 1).recordedAt();
+        return records.now();
     }
 
     @Override

@@ -29,6 +29,11 @@ public final class Handlers {
     public interface HandlerCode<T> {
         @Nullable
         Object run(T payload, RunContext run, @Nullable Connection connection) throws Exception;
+
+        /** Returns whether a cancelled attempt releases its run, see {@link BoundHandler#handlesCancel()}. */
+        default boolean handlesCancel() {
+            return false;
+        }
     }
 
     /** Creates the payload of a handler from an attempt. */
@@ -110,7 +115,8 @@ public final class Handlers {
                 (attempt, context, connection) -> {
                     T payload = handler.reader().read(attempt, codec);
                     return outcome(handler.handlerCode().run(payload, context, connection), codec);
-                });
+                },
+                handler.handlerCode().handlesCancel());
     }
 
     private static <T> T decode(Attempt attempt, HandlerType<T> type, PayloadCodec codec) {

@@ -2,7 +2,9 @@ package io.carillon.internal.api;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.HandlerOptions;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
+import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.run.Outcome;
@@ -10,6 +12,7 @@ import io.carillon.run.RunContext;
 import io.carillon.spi.PayloadCodec;
 import io.carillon.workflow.StepFailedException;
 import io.carillon.workflow.Workflow;
+import java.sql.Connection;
 import org.jspecify.annotations.Nullable;
 
 /** The handlers that execute workflows. */
@@ -24,27 +27,40 @@ public final class WorkflowHandlers {
     }
 
     /** Returns the handler that executes a workflow up to its end or its next wait. */
-    public <T, R> Handlers.HandlerCode<T> handler(Workflow<T, R> workflow) {
-        return (input, context, connection) -> execute(workflow, input, context);
+    public <T, R> Handlers.HandlerCode<T> handler(Workflow<T, R> workflow, HandlerOptions options) {
+        RetryRule retry = new RetryRule(options.retry(), options.noRetryOn());
+        return new Handlers.HandlerCode<>() {
+            @Override
+            public @Nullable Object run(T input, RunContext context, @Nullable Connection connection) {
+                FlowReplay flow =
+                        new FlowReplay((ActiveAttempt) context, requireNonNull(store), requireNonNull(codec), retry);
+                return flow.afterCode(execute(workflow, input, flow));
+            }
+
+            @Override
+            public boolean handlesCancel() {
+                return true;
+            }
+        };
     }
 
-    private <T, R> @Nullable Object execute(Workflow<T, R> workflow, T input, RunContext context) throws Exception {
-        ActiveAttempt attempt = (ActiveAttempt) context;
-        FlowReplay flow = new FlowReplay(attempt, requireNonNull(store), requireNonNull(codec));
-        Object result;
+    /** Executes the code, and returns its result or the outcome with which it ended. */
+    private static <T, R> @Nullable Object execute(Workflow<T, R> workflow, T input, FlowReplay flow) {
         try {
-            result = workflow.run(input, flow);
-        } catch (FlowReplay.Ended ended) {
+            Object result = workflow.run(input, flow);
+            // The code of the workflow may have caught the error by which a call ended it.
+            Outcome ended = flow.outcome();
+            if (ended != null) return ended;
+            flow.requireAllRecordsRead();
+            return result;
+        } catch (FlowRecords.Ended ended) {
             return ended.outcome();
         } catch (StepFailedException failed) {
             return flow.isFinal(failed)
                     ? Outcome.rejected(String.valueOf(failed.getMessage()))
                     : Outcome.failed(failed);
+        } catch (Exception failure) {
+            return Outcome.failed(failure);
         }
-        // The code of the workflow caught the error by which a call ended it.
-        Outcome ended = flow.outcome();
-        if (ended != null) return ended;
-        flow.requireAllRecordsRead();
-        return result;
     }
 }

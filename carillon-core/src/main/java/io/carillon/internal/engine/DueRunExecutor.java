@@ -24,6 +24,7 @@ import io.carillon.internal.store.run.LaneDue;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.QueueHead;
 import io.carillon.internal.store.run.RunStore;
+import io.carillon.internal.store.run.RunWaitStore;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.internal.value.DatabaseClock;
 import java.time.Duration;
@@ -164,7 +165,7 @@ public final class DueRunExecutor {
         private final GatePromoter gatePromoter =
                 new GatePromoter(storage.gates(), clock, new ClusterSize(), EngineEvents.NONE, listeners.schedules());
         private final WaitResolver waitResolver =
-                new WaitResolver(storage.runWaits(), new ClusterSize(), EngineEvents.NONE);
+                new WaitResolver(storage.runWaits(), storage.workflowSignals(), new ClusterSize(), EngineEvents.NONE);
         private final OutcomeReporter outcomeReporter;
         private final ReadyQueue queue = new ReadyQueue(1, true);
         private final LaneDueTimes laneDueTimes = new LaneDueTimes(this::capacity);
@@ -314,6 +315,8 @@ public final class DueRunExecutor {
             outcomeReporter.ended(activeAttempt.attemptValue().lane(), transition, activeAttempt.isSuccessForBreaker());
             Attempt attempt = activeAttempt.attemptValue();
             waitResolver.transitionWritten(attempt, transition);
+            if (activeAttempt.awaitsAnswer() && transition instanceof Transition.Snooze)
+                waitResolver.waitStored(new RunWaitStore.RunKey(attempt.lane().project(), attempt.run()));
             listeners.attempts().onAttemptEnded(attempt, transition, activeAttempt.sinceStart());
         }
     }

@@ -30,6 +30,7 @@ import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeRegistration;
+import io.carillon.internal.store.run.RunWaitStore;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.PublicId;
@@ -102,7 +103,7 @@ public final class Engine implements AutoCloseable {
         claimer = new Claimer(storage, node, laneDueTimes, claimPacing, wakeupController, events);
         outcomeReporter = new OutcomeReporter(storage.lanes(), node::id, events);
         gatePromoter = new GatePromoter(storage.gates(), clock, node.clusterSize(), events, listeners.schedules());
-        waitResolver = new WaitResolver(storage.runWaits(), node.clusterSize(), events);
+        waitResolver = new WaitResolver(storage.runWaits(), storage.workflowSignals(), node.clusterSize(), events);
         rescuer = new Rescuer(storage, node, events);
         heartbeat = new Heartbeat(storage.nodes(), node, config, this::registration, events);
         planning =
@@ -260,6 +261,11 @@ public final class Engine implements AutoCloseable {
     /** Announces a run that this process has just committed: to this node immediately, to other nodes by a signal. */
     public void announce(NewRun run) {
         signalDispatcher.announce(run);
+    }
+
+    /** Looks whether a workflow waits for a signal that this process has just committed. */
+    public void announceSignal(RunWaitStore.RunKey workflow) {
+        waitResolver.waitStored(workflow);
     }
 
     /** Dispatches events that this process has just published. Other nodes learn of the runs. */

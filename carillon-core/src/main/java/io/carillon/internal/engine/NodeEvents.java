@@ -69,6 +69,11 @@ final class NodeEvents implements EngineEvents {
     }
 
     @Override
+    public void onWorkflowParked(RunWaitStore.RunKey workflow) {
+        engine.waitResolver.waitStored(workflow);
+    }
+
+    @Override
     public void onWaitsAnswered(RunWaitStore.Resolution answers) {
         answers.lanes().forEach(this::onGatePassed);
         answers.gates().forEach(engine.gatePromoter::requestPromotion);

@@ -10,6 +10,7 @@ import io.carillon.internal.store.run.RunWaitStore.Position;
 import io.carillon.internal.store.run.RunWaitStore.Resolution;
 import io.carillon.internal.store.run.RunWaitStore.RunKey;
 import io.carillon.internal.store.run.RunWaitStore.Scan;
+import io.carillon.internal.store.run.WorkflowSignalStore;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -17,8 +18,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Releases runs that wait for other runs: checks after the commit of the end of a run or of a waiting run, and scans
- * all waits in parts for those that a crash left unreported. While no run waits, an ending costs nothing here.
+ * Releases runs that wait for other runs, and workflows that wait for signals: checks after each commit of the end of a
+ * run, of a waiting run, of a signal and of a parked workflow, and scans all waits and pending signals in parts for those
+ * that a crash left unreported. While there are none, an ending costs nothing here.
  */
 final class WaitResolver implements Loop.Task {
     private static final int PART = 1_000;
@@ -32,18 +34,21 @@ final class WaitResolver implements Loop.Task {
     private static final int SCAN_COST_RATIO = 20;
 
     private final RunWaitStore waits;
+    private final WorkflowSignalStore signals;
     private final ClusterSize clusterSize;
     private final EngineEvents events;
     private final Loop loop = new Loop("wait", true, this);
     private final Set<RunKey> ended = new LinkedHashSet<>();
     private final Set<RunKey> stored = new LinkedHashSet<>();
     private volatile boolean waitsExist;
-    private Set<RunKey> busy = Set.of();
+    private final Set<RunKey> busy = new LinkedHashSet<>();
     private long nextScan = System.nanoTime();
     private @Nullable Position scanPosition;
+    private @Nullable RunKey signalPosition;
 
-    WaitResolver(RunWaitStore waits, ClusterSize clusterSize, EngineEvents events) {
+    WaitResolver(RunWaitStore waits, WorkflowSignalStore signals, ClusterSize clusterSize, EngineEvents events) {
         this.waits = waits;
+        this.signals = signals;
         this.clusterSize = clusterSize;
         this.events = events;
     }
@@ -57,7 +62,10 @@ final class WaitResolver implements Loop.Task {
             addHints(ended, List.of(new RunKey(attempt.lane().project(), attempt.run())));
     }
 
-    /** Records that a waiting run was stored: the runs that it waits for may have ended before. */
+    /**
+     * Records that a waiting run was stored, whose awaited runs may have ended before, or that a workflow was parked or
+     * got a signal, each of which may have come before the other.
+     */
     void waitStored(RunKey run) {
         waitsExist = true;
         addHints(stored, List.of(run));
@@ -89,7 +97,7 @@ final class WaitResolver implements Loop.Task {
             long start = System.nanoTime();
             scan();
             long took = System.nanoTime() - start;
-            long pause = scanPosition == null
+            long pause = scanIsComplete()
                     ? clusterSize.scaledInterval(SCAN_INTERVAL, MAX_INTERVAL).toNanos()
                     : 0;
             nextScan = System.nanoTime() + Math.max(pause, took * SCAN_COST_RATIO);
@@ -112,8 +120,10 @@ final class WaitResolver implements Loop.Task {
         List<RunKey> endedRuns = take(ended);
         if (!endedRuns.isEmpty()) apply(waits.resolveAwaited(endedRuns));
         List<RunKey> waiting = take(stored);
-        busy = Set.of();
-        if (!waiting.isEmpty()) apply(waits.resolve(waiting));
+        busy.clear();
+        if (waiting.isEmpty()) return;
+        apply(waits.resolve(waiting));
+        apply(signals.wake(waiting));
     }
 
     private synchronized List<RunKey> take(Set<RunKey> hints) {
@@ -128,19 +138,30 @@ final class WaitResolver implements Loop.Task {
         do {
             scan();
             while (hasHints() && busy.isEmpty()) resolveHints();
-        } while (scanPosition != null);
+        } while (!scanIsComplete());
     }
 
+    /** Reads the next part: of the waits for runs, and after the last of them, of the signals. */
     private void scan() {
-        Scan part = waits.scan(scanPosition, PART);
-        apply(waits.resolve(part.waiting()));
-        scanPosition = part.last();
+        if (signalPosition == null) {
+            Scan part = waits.scan(scanPosition, PART);
+            apply(waits.resolve(part.waiting()));
+            scanPosition = part.last();
+            if (scanPosition != null) return;
+        }
+        WorkflowSignalStore.Scan part = signals.scan(signalPosition, PART);
+        apply(signals.wake(part.runs()));
+        signalPosition = part.last();
+    }
+
+    private boolean scanIsComplete() {
+        return scanPosition == null && signalPosition == null;
     }
 
     private void apply(Resolution answers) {
         events.onWaitsAnswered(answers);
         addHints(ended, answers.cancelled());
-        busy = new LinkedHashSet<>(answers.busy());
+        busy.addAll(answers.busy());
         addHints(stored, answers.busy());
     }
 }

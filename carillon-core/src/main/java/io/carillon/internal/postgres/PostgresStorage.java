@@ -24,6 +24,7 @@ import io.carillon.internal.postgres.run.NewRunRepository;
 import io.carillon.internal.postgres.run.RunAdminRepository;
 import io.carillon.internal.postgres.run.RunRepository;
 import io.carillon.internal.postgres.run.RunWaitRepository;
+import io.carillon.internal.postgres.run.WorkflowSignalRepository;
 import io.carillon.internal.postgres.run.WorkflowStepRepository;
 import io.carillon.internal.postgres.schedule.PlanRepository;
 import io.carillon.internal.postgres.schedule.ScheduleMaintenance;
@@ -50,6 +51,7 @@ import io.carillon.internal.store.run.NewRunStore;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.RunWaitStore;
+import io.carillon.internal.store.run.WorkflowSignalStore;
 import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.schedule.PlanStore;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
@@ -84,6 +86,7 @@ public final class PostgresStorage implements Storage {
     private final GateStore gates;
     private final RunWaitStore runWaits;
     private final WorkflowStepStore workflowSteps;
+    private final WorkflowSignalStore workflowSignals;
     private final NodeStore nodes;
     private final RunAdmin runAdmin;
     private final PlanStore plans;
@@ -126,6 +129,7 @@ public final class PostgresStorage implements Storage {
                 database, new OverlapGates(database, partitions, cancels, endedRows), new RateGates());
         runWaits = new RunWaitRepository(database, partitions, endedRows);
         workflowSteps = new WorkflowStepRepository(database);
+        workflowSignals = new WorkflowSignalRepository(database);
         heartbeatConnection = ConnectionSource.dedicated(source);
         LostLeaseRescuer lostLeaseRescuer = new LostLeaseRescuer(
                 database, database.with(pool, RESCUE_TIMEOUT), partitions, cancels, attemptEndings, endedRows);
@@ -177,6 +181,11 @@ public final class PostgresStorage implements Storage {
     @Override
     public WorkflowStepStore workflowSteps() {
         return workflowSteps;
+    }
+
+    @Override
+    public WorkflowSignalStore workflowSignals() {
+        return workflowSignals;
     }
 
     @Override
@@ -283,7 +292,8 @@ public final class PostgresStorage implements Storage {
                 new StatsRepository(within),
                 new EventRepository(within, database, partitions, eventDays),
                 new RelayRepository(within),
-                new SourceRepository(within, partitions, eventDays));
+                new SourceRepository(within, partitions, eventDays),
+                new WorkflowSignalRepository(within));
     }
 
     @Override

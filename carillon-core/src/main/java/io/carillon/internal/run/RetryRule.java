@@ -16,7 +16,7 @@ public record RetryRule(Retry policy, List<Class<? extends Throwable>> noRetryOn
     }
 
     /** Returns whether this exception or one of its causes ends the run without a retry. */
-    boolean isFinal(Throwable error) {
+    public boolean isFinal(Throwable error) {
         Throwable cause = error;
         for (int depth = 0; cause != null && depth < 16; depth++, cause = causeOf(cause)) {
             Throwable current = cause;

@@ -6,6 +6,7 @@ import io.carillon.internal.store.event.SourceStore;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.RunAdmin;
+import io.carillon.internal.store.run.WorkflowSignalStore;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
 import io.carillon.internal.store.stats.StatsStore;
 
@@ -18,4 +19,5 @@ public record AdminPorts(
         StatsStore stats,
         EventStore events,
         RelayStore relays,
-        SourceStore sources) {}
+        SourceStore sources,
+        WorkflowSignalStore signals) {}

@@ -12,6 +12,7 @@ import io.carillon.internal.store.run.NewRunStore;
 import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.RunWaitStore;
+import io.carillon.internal.store.run.WorkflowSignalStore;
 import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.schedule.PlanStore;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
@@ -37,6 +38,8 @@ public interface Storage extends AutoCloseable {
     RunWaitStore runWaits();
 
     WorkflowStepStore workflowSteps();
+
+    WorkflowSignalStore workflowSignals();
 
     NodeStore nodes();
 

@@ -80,6 +80,8 @@ class SurfacePageTest {
             "Carillon.runs",
             "Carillon.queues",
             "Carillon.events",
+            "Carillon.start",
+            "Carillon.workflow",
             "Events.relays",
             "Events.sources",
             "Enqueue.afterRun",

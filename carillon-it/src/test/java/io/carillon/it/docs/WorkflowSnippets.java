@@ -4,13 +4,20 @@ import static java.time.Duration.ofDays;
 import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
-import io.carillon.run.Enqueue;
 import io.carillon.run.Retry;
+import io.carillon.run.Run;
 import io.carillon.run.RunId;
+import io.carillon.workflow.Flow;
 import io.carillon.workflow.RecordedStep;
+import io.carillon.workflow.Send;
+import io.carillon.workflow.Signal;
+import io.carillon.workflow.Start;
 import io.carillon.workflow.Step;
+import io.carillon.workflow.Workflow;
+import io.carillon.workflow.WorkflowHandle;
 import io.carillon.workflow.WorkflowType;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 
 /** Every Java line of the page on workflows, compiled. {@link SnippetsTest} compares the page with this file. */
@@ -21,7 +28,7 @@ record Order(String id, List<String> items) {}
 record Payment(String receipt) {}
 record Parcel(String item) {}
 
-    interface Bank { Payment charge(Order order, String key); }
+    interface Bank { Payment charge(Order order, String key); void refund(Order order); }
 
     interface Depot { Parcel pick(String item); }
 
@@ -41,7 +48,46 @@ Carillon carillon = Carillon.on(dataSource)
         })
         .start();
 
-carillon.enqueue(CHECKOUT.handlerType(), placed, Enqueue.now().uniqueKey("order-4711", ofDays(14)));
+carillon.start(CHECKOUT, placed, Start.id("order-4711"));
+
+WorkflowHandle order = carillon.workflow(CHECKOUT, "order-4711");
+Optional<Run> run = order.get();
+Optional<String> receipt = order.result(String.class);
+order.cancel("the customer has changed her mind");
+order.signal(APPROVAL, new Approval("ann"), Send.id("mail-77"));
+}
+
+record Approval(String by) {}
+
+static final Signal<Approval> APPROVAL = Signal.of("approval", Approval.class);
+
+static final Workflow<Order, String> APPROVED_CHECKOUT = (order, flow) -> {
+    Optional<Approval> approval = flow.await(APPROVAL, ofDays(7));
+    return approval.isPresent() ? "approved by " + approval.get().by() : "not approved";
+};
+
+static final WorkflowType<Payment> REFUND = WorkflowType.of("refund", Payment.class);
+static final Step<String> START_REFUND = Step.of("start-refund", String.class);
+
+static String refund(Carillon carillon, Flow flow, Payment paid) {
+    String refund = flow.run(START_REFUND, step ->
+            carillon.start(REFUND, paid, Start.id(step.idempotencyKey())).run().toString());
+    return flow.awaitRun(RunId.parse(refund), String.class);
+}
+
+static Workflow<Order, String> refundable(Bank bank, Depot depot) {
+    return (order, flow) -> {
+        Payment paid = flow.run(
+                CHARGE,
+                step -> bank.charge(order, step.idempotencyKey()),
+                (result, step) -> bank.refund(order));
+        for (String item : order.items()) flow.run(PICK.key(item), step -> depot.pick(item));
+        return paid.receipt();
+    };
+}
+
+static void versioned(Flow flow, Depot depot) {
+if (flow.version("pick-first", 0, 1) == 1) flow.run(PICK, step -> depot.pick("first"));
 }
 
 static void watch(Carillon carillon, RunId id) {

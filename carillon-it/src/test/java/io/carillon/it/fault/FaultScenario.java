@@ -26,6 +26,7 @@ import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.event.EventStore;
 import io.carillon.internal.store.event.EventToStore;
+import io.carillon.internal.store.run.WorkflowSignalStore.NewSignal;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.it.fixture.FaultyStorage;
 import io.carillon.run.Enqueue;
@@ -51,6 +52,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -120,6 +122,17 @@ final class FaultScenario {
         expectedOnce.add(enqueue(real, "default", "transactional"));
         RunId stopped = enqueue(real, "default", "endless");
         expectedOnce.add(enqueueAfter(real, stopped));
+        // No await takes this signal, so the scans of waits go on.
+        real.workflowSignals()
+                .send(
+                        new NewSignal(
+                                "default",
+                                stopped,
+                                UUID.randomUUID(),
+                                "mail-77",
+                                "approval",
+                                new Payload(new byte[] {'1'}, "json")),
+                        false);
         await().atMost(Duration.ofSeconds(40)).until(() -> calls.containsKey(stopped));
         real.runAdmin().cancel("default", stopped, "enough");
 

@@ -70,7 +70,9 @@ class PortFaultsTest {
             "nodes.list",
             "nodes.renewLeases",
             "nodes.wakeParkedRuns",
-            "plans.unreadable");
+            "plans.unreadable",
+            "workflowSignals.find",
+            "workflowSignals.send");
 
     /** Called when rows stay locked for seconds. LockedRunTest covers this call. */
     private static final Set<String> CALLED_ON_LOCKED_ROWS = Set.of("runs.applyUnlocked");

@@ -81,6 +81,7 @@ final class LostAnswerCases extends LostCases {
                 entry("MaintenanceRepository.PURGE_NODES", this::purge),
                 entry("MaintenanceRepository.PURGE_CLAIM_RECORDS", this::purge),
                 entry("MaintenanceRepository.PURGE_PROGRESS", this::purge),
+                entry("MaintenanceRepository.PURGE_WORKFLOW_SIGNALS", this::purge),
                 entry("MaintenanceRepository.PURGE_RATE_GATES", this::purge),
                 entry("MaintenanceRepository.RESERVE_PAGES", this::reservePages),
                 entry("NewRunRepository.HOLD_KEYS", () -> enqueueHeld(false)),
@@ -231,6 +232,9 @@ final class LostAnswerCases extends LostCases {
                 .execute("INSERT INTO carillon.workflow_step VALUES ('default', gen_random_uuid(), 0, 'charge', 'step',"
                         + " gen_random_uuid(), 1, 0, NULL, NULL, NULL, NULL, carillon.clock())");
         fixture.database()
+                .execute("INSERT INTO carillon.workflow_signal VALUES ('default', gen_random_uuid(), 'mail-77',"
+                        + " gen_random_uuid(), 'approval', 'json', '1')");
+        fixture.database()
                 .execute("INSERT INTO carillon.claim_record VALUES (gen_random_uuid(), 1, '{default}',"
                         + " ARRAY[gen_random_uuid()])");
         advance(MINUTE);
@@ -248,7 +252,8 @@ final class LostAnswerCases extends LostCases {
                     assertThat(fixture.query("SELECT run_id FROM carillon.open_attempt")
                                     .texts())
                             .isEmpty();
-                    assertThat(fixture.query("SELECT run_id FROM carillon.workflow_step")
+                    assertThat(fixture.query("SELECT run_id FROM carillon.workflow_step UNION ALL"
+                                            + " SELECT run_id FROM carillon.workflow_signal")
                                     .texts())
                             .isEmpty();
                     assertThat(fixture.query("SELECT run_id FROM carillon.progress")

@@ -3,10 +3,15 @@ package io.carillon.it.lostanswer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.RunWaitStore.RunKey;
+import io.carillon.internal.store.run.WorkflowSignalStore.NewSignal;
+import io.carillon.internal.store.run.WorkflowSignalStore.Sent;
 import io.carillon.internal.store.run.WorkflowStepStore.Holder;
+import io.carillon.internal.store.run.WorkflowStepStore.NewAnswer;
 import io.carillon.internal.store.run.WorkflowStepStore.NewStep;
+import io.carillon.internal.store.run.WorkflowStepStore.StepKind;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.run.Enqueue.Then;
@@ -17,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Supplier;
 
 /** For each writing statement about runs that wait for other runs: a call that sends it, and a check. */
@@ -32,7 +38,105 @@ final class LostWaitCases extends LostCases {
                 "RunWaitRepository.RESOLVE", this::release,
                 "RunWaitRepository.CANCEL", this::cancel,
                 "WorkflowStepRepository.RECORD", this::record,
+                "WorkflowStepRepository.ANSWER", this::answer,
+                "WorkflowStepRepository.RECORD_RUN_WAIT", this::recordRunWait,
+                "WorkflowStepRepository.ANSWER_RUN", this::answerRun,
+                "WorkflowSignalRepository.SEND", this::send,
+                "WorkflowSignalRepository.WAKE", this::wake,
                 "EndedSteps.MOVE", this::move);
+    }
+
+    /** Claims a run and records that it waits for the signal approval. */
+    private ClaimedAttempt awaiting() {
+        ClaimedAttempt held = claimNewRun();
+        storage()
+                .workflowSteps()
+                .record(holder(held), new NewStep(StepKind.AWAIT, 0, "approval", null, null, Duration.ofDays(7)));
+        return held;
+    }
+
+    private static Holder holder(ClaimedAttempt held) {
+        return new Holder(PROJECT, held.run(), held.node(), held.attempt().number());
+    }
+
+    private static NewSignal signal(RunId run) {
+        return new NewSignal(PROJECT, run, UUID.randomUUID(), "mail-77", "approval", bytes("7"));
+    }
+
+    private LostAnswer answer() {
+        ClaimedAttempt held = awaiting();
+        storage().workflowSignals().send(signal(held.run()), false);
+        return LostAnswer.of(
+                () -> faultyStorage.workflowSteps().answer(holder(held), new NewAnswer(1, "approval", "approval")),
+                answer -> {
+                    assertThat(answer)
+                            .isEqualTo(Optional.of(storage()
+                                    .workflowSteps()
+                                    .load(PROJECT, held.run())
+                                    .steps()
+                                    .get(1)));
+                    assertThat(fixture.query("SELECT consumed_by FROM carillon.workflow_signal")
+                                    .texts())
+                            .containsExactly("1");
+                });
+    }
+
+    private static NewStep runWait(RunId awaited) {
+        return new NewStep(StepKind.AWAIT_RUN, 0, awaited.toString(), null, null, null);
+    }
+
+    private LostAnswer recordRunWait() {
+        ClaimedAttempt held = claimNewRun();
+        RunId awaited = enqueue(RunSpec.mail());
+        return LostAnswer.of(
+                () -> faultyStorage.workflowSteps().recordRunWait(holder(held), runWait(awaited), awaited), answer -> {
+                    assertThat(answer)
+                            .isEqualTo(Optional.of(storage()
+                                    .workflowSteps()
+                                    .load(PROJECT, held.run())
+                                    .steps()
+                                    .get(0)));
+                    assertThat(fixture.query("SELECT on_failure FROM carillon.run_wait")
+                                    .texts())
+                            .containsExactly("wake");
+                });
+    }
+
+    private LostAnswer answerRun() {
+        ClaimedAttempt held = claimNewRun();
+        RunId awaited = RunId.generate();
+        storage().workflowSteps().recordRunWait(holder(held), runWait(awaited), awaited);
+        return LostAnswer.of(
+                () -> faultyStorage.workflowSteps().answerRun(holder(held), 1, awaited.toString(), awaited), answer -> {
+                    assertThat(answer)
+                            .isEqualTo(Optional.of(storage()
+                                    .workflowSteps()
+                                    .load(PROJECT, held.run())
+                                    .steps()
+                                    .get(1)));
+                    assertThat(fixture.query("SELECT count(*) FROM carillon.run_wait")
+                                    .number())
+                            .isZero();
+                });
+    }
+
+    private LostAnswer send() {
+        NewSignal signal = signal(enqueue(RunSpec.mail()));
+        return LostAnswer.of(() -> faultyStorage.workflowSignals().send(signal, false), answer -> {
+            assertThat(answer).isEqualTo(Sent.STORED);
+            assertThat(fixture.query("SELECT count(*) FROM carillon.workflow_signal")
+                            .number())
+                    .isOne();
+        });
+    }
+
+    private LostAnswer wake() {
+        ClaimedAttempt held = awaiting();
+        storage().workflowSignals().send(signal(held.run()), false);
+        apply(held.node(), held.attempt(), new Transition.Snooze(Duration.ofDays(7)));
+        return LostAnswer.of(
+                () -> faultyStorage.workflowSignals().wake(List.of(new RunKey(PROJECT, held.run()))),
+                answer -> assertThat(claimOne(node()).run()).isEqualTo(held.run()));
     }
 
     private LostAnswer insert() {

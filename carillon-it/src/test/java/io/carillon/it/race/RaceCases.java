@@ -112,6 +112,7 @@ final class RaceCases extends RaceCaseList {
         StatementCall claim = (fixture, through, sender) -> RaceFixture.text(
                 through.runs().claim(RaceFixture.request(sender)).attempts());
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, WAITING, CANCEL_DUE, LANE, PAUSED_LANE, LIMITED, RATED, KEYED);
+        skipping(Skip.ANY, "RunRepository.CLAIM", claim, UNDO_READY);
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, TICKS, OVERLAP_CANCEL_IDLE);
         for (String statement : List.of("RunRepository.CLAIM_ISOLATED", "RunRepository.RECORD_ISOLATION"))
             skipping(
@@ -327,6 +328,8 @@ final class RaceCases extends RaceCaseList {
                 BREAKER_OPEN,
                 ORPHANED);
         add("RunAdminRepository.CANCEL_RUNNING", cancel, HELD);
+        add("RunAdminRepository.CANCEL_RUNNING", cancel, UNDO_READY, UNDO_PARKED);
+        add("RunAdminRepository.CANCEL_WAITING", cancel, UNDO_READY, UNDO_PARKED);
         add("RunAdminRepository.CANCEL_RUNNING", cancel, ISOLATED_DIED_ALONE);
         add(
                 "BulkRunActions.CANCEL_MANY",
@@ -337,7 +340,8 @@ final class RaceCases extends RaceCaseList {
                 NO_HANDLER,
                 LIMITED,
                 GATED,
-                RATED);
+                RATED,
+                UNDO_PARKED);
         add(
                 "BulkRunActions.CANCEL_MANY_RUNNING",
                 bulk(RunState.RUNNING, new BulkAction.Cancel("all")),

@@ -14,6 +14,8 @@ import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.RunWaitStore;
+import io.carillon.internal.store.run.WorkflowSignalStore;
+import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.stats.DurationHistogram;
 import io.carillon.internal.store.stats.StatsRow;
 import io.carillon.it.fixture.PlanningContract;
@@ -50,6 +52,9 @@ final class RaceFixture extends PlanningContract {
     static final RunId CONTESTED = new RunId(id(2));
     static final RunId RIGHT = new RunId(id(3));
     static final List<RunId> RUNS = List.of(LEFT, CONTESTED, RIGHT);
+    /** A run that does not exist. */
+    static final RunId AWAITED = new RunId(id(72));
+
     static final UUID OWNER = id(11);
     static final UUID OTHER = id(12);
     private static final UUID NEXT = id(13);
@@ -168,6 +173,50 @@ final class RaceFixture extends PlanningContract {
         nodes(RunSpec.HANDLER);
         RunSpec spec = RunSpec.mail().afterRuns(onFailure, new RunId(id(71)));
         storage().newRuns().enqueue(RUNS.stream().map(spec::run).toList());
+    }
+
+    /** Claims the runs, records that each of them waits for a signal, and sends it. */
+    void awaitingSignal() {
+        claimed();
+        for (RunId run : RUNS) {
+            storage()
+                    .workflowSteps()
+                    .record(
+                            new WorkflowStepStore.Holder(PROJECT, run, OWNER, 1),
+                            new WorkflowStepStore.NewStep(
+                                    WorkflowStepStore.StepKind.AWAIT, 0, "approval", null, null, MINUTE));
+            storage()
+                    .workflowSignals()
+                    .send(
+                            new WorkflowSignalStore.NewSignal(PROJECT, run, id(81), "mail-76", "approval", bytes("1")),
+                            false);
+        }
+    }
+
+    /** Claims the runs, and records that each of them awaits a run that does not exist. */
+    void awaitingRun() {
+        claimed();
+        for (RunId run : RUNS)
+            storage()
+                    .workflowSteps()
+                    .recordRunWait(new WorkflowStepStore.Holder(PROJECT, run, OWNER, 1), runWait(0), AWAITED);
+    }
+
+    /** Claims the runs, records that each of them has a step to undo, and releases them. */
+    void undoable(Duration snooze) {
+        claimed();
+        for (RunId run : RUNS)
+            storage()
+                    .workflowSteps()
+                    .record(
+                            new WorkflowStepStore.Holder(PROJECT, run, OWNER, 1),
+                            new WorkflowStepStore.NewStep(
+                                    WorkflowStepStore.StepKind.UNDO, 0, "charge", null, null, null));
+        end(new Transition.Snooze(snooze));
+    }
+
+    static WorkflowStepStore.NewStep runWait(int position) {
+        return new WorkflowStepStore.NewStep(WorkflowStepStore.StepKind.AWAIT_RUN, position, "run", null, null, null);
     }
 
     /** Returns the key of the contested run or, for a batch, the keys of all runs. */

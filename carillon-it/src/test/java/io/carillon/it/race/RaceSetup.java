@@ -153,6 +153,19 @@ enum RaceSetup {
     }),
     /** Runs behind a rate key. */
     RATED(fixture -> fixture.runs(RunSpec.mail().rateKey("shop", 2, RaceFixture.TEN))),
+    /** Claimed workflows that wait for a signal, which was sent. */
+    SIGNAL_SENT(RaceFixture::awaitingSignal),
+    /** Like {@link #SIGNAL_SENT}, and parked. */
+    SIGNAL_PARKED(fixture -> {
+        fixture.awaitingSignal();
+        fixture.end(new Transition.Snooze(RaceFixture.MINUTE));
+    }),
+    /** Workflows with a step to undo, which wait for a minute. */
+    UNDO_PARKED(fixture -> fixture.undoable(RaceFixture.MINUTE)),
+    /** Like {@link #UNDO_PARKED}, and ready. */
+    UNDO_READY(fixture -> fixture.undoable(Duration.ZERO)),
+    /** Claimed workflows that await a run which does not exist. */
+    RUN_AWAITED(RaceFixture::awaitingRun),
     /** Runs that wait for a run that has ended, and may execute. */
     WAIT_OVER(fixture -> fixture.waiting(Enqueue.Then.RUN_ANYWAY)),
     /** Runs that are to be cancelled, because the run that they wait for did not succeed. */
@@ -342,6 +355,9 @@ enum RaceSetup {
                 INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures,
                                                     recorded_at)
                   SELECT 'default', md5('gone')::uuid, n, 'charge', 'step', md5('node')::uuid, 1, 0, carillon.clock()
+                    FROM generate_series(0, 2) n;
+                INSERT INTO carillon.workflow_signal (project, run_id, send_id, id, name, codec, value)
+                  SELECT 'default', md5('gone')::uuid, n, md5('call')::uuid, 'approval', 'json', '1'
                     FROM generate_series(0, 2) n;
                 INSERT INTO carillon.unique_key_window
                   SELECT 'default', 'mail', k, '%s', carillon.clock() + interval '1 min'

@@ -6,7 +6,9 @@ import static io.carillon.it.race.RaceSetup.*;
 
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.RunWaitStore.Resolution;
+import io.carillon.internal.store.run.WorkflowSignalStore.NewSignal;
 import io.carillon.internal.store.run.WorkflowStepStore.Holder;
+import io.carillon.internal.store.run.WorkflowStepStore.NewAnswer;
 import io.carillon.internal.store.run.WorkflowStepStore.NewStep;
 import io.carillon.internal.store.run.WorkflowStepStore.StepRecord;
 import io.carillon.it.race.RaceAnswer.ExplicitAnswer;
@@ -51,6 +53,62 @@ final class RaceWaitCases extends RaceCaseList {
                 LEASE_EXPIRED,
                 LIMITED_CLAIMED,
                 GATE_TAKEN);
+        add(
+                "WorkflowStepRepository.ANSWER",
+                (fixture, through, sender) -> through.workflowSteps()
+                        .answer(
+                                new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1),
+                                new NewAnswer(1, "approval", "approval"))
+                        .map(StepRecord::path),
+                SIGNAL_SENT);
+        add(
+                "WorkflowStepRepository.ANSWER_RUN",
+                (fixture, through, sender) -> through.workflowSteps()
+                        .answerRun(new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1), 1, "run", RaceFixture.AWAITED)
+                        .map(StepRecord::path),
+                RUN_AWAITED);
+        add(
+                "WorkflowStepRepository.RECORD_RUN_WAIT",
+                (fixture, through, sender) -> through.workflowSteps()
+                        .recordRunWait(
+                                new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1),
+                                RaceFixture.runWait(0),
+                                RaceFixture.AWAITED)
+                        .map(StepRecord::path),
+                CLAIMED,
+                CANCEL_ORDERED);
+        // The node that ended the awaited run, or a scan, looks while the workflow records the answer.
+        skipping(Skip.ROW, "RunWaitRepository.RESOLVE", resolve, RUN_AWAITED);
+        StatementCall send = (fixture, through, sender) -> through.workflowSignals()
+                .send(
+                        new NewSignal(
+                                PROJECT,
+                                CONTESTED,
+                                RaceFixture.id(sender.first() ? 82 : 83),
+                                "mail-77",
+                                "approval",
+                                RaceFixture.bytes("2")),
+                        false);
+        add("WorkflowSignalRepository.SEND", send, SIGNAL_SENT, SIGNAL_PARKED);
+        skipping(
+                Skip.ROW,
+                "WorkflowSignalRepository.WAKE",
+                (fixture, through, sender) -> {
+                    Resolution answer = through.workflowSignals().wake(RaceFixture.keys(sender));
+                    return new ExplicitAnswer(
+                            texts(answer.lanes()), !answer.busy().isEmpty());
+                },
+                SIGNAL_PARKED);
+        add(
+                "RunAdminRepository.CANCEL_WAITING",
+                (fixture, through, sender) ->
+                        through.runAdmin().cancel(PROJECT, CONTESTED, "by " + (sender.first() ? "ann" : "bob")),
+                SIGNAL_PARKED);
+        skipping(
+                Skip.PART,
+                "MaintenanceRepository.PURGE_WORKFLOW_SIGNALS",
+                (fixture, through, sender) -> through.maintenance().purge(Duration.ZERO, Duration.ZERO),
+                LEFTOVERS);
         skipping(
                 Skip.PART,
                 "EndedSteps.MOVE",

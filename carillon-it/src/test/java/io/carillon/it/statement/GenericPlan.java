@@ -84,6 +84,8 @@ final class GenericPlan {
             runs uuid[] '{00000000-0000-7000-8000-000000000008}' | topic text 'orders' | expected bigint null
             events uuid[] '{00000000-0000-7000-8000-000000000009}' | topics text[] '{orders}'
             position int 0 | path text 'charge' | value bytea '' | sleep float8 null | error text null
+            kind text 'step' | run uuid '00000000-0000-7000-8000-000000000008' | sendId text 'mail-77'
+            signal text 'approval' | awaitedRun uuid '00000000-0000-7000-8000-000000000009'
             waiting uuid[] '{00000000-0000-7000-8000-000000000008}' | onFailures text[] '{cancel}'
             awaited uuid[] '{00000000-0000-7000-8000-000000000009}'
             seq bigint 9223372036854775807 | tick bigint 0 | separate boolean false

@@ -57,7 +57,12 @@ class StatementCostTest {
             "RunWaitRepository.CANCEL",
             "RunWaitRepository.RESOLVE",
             "WaitingRunInsert.INSERT_WAITING",
-            "WorkflowStepRepository.RECORD");
+            "WorkflowSignalRepository.SEND",
+            "WorkflowSignalRepository.WAKE",
+            "WorkflowStepRepository.ANSWER",
+            "WorkflowStepRepository.ANSWER_RUN",
+            "WorkflowStepRepository.RECORD",
+            "WorkflowStepRepository.RECORD_RUN_WAIT");
 
     /** The other writing statements, as patterns of their names, with the reason why their cost matters less. */
     private static final Map<String, String> NOT_FREQUENT = Map.ofEntries(

@@ -256,6 +256,60 @@ class WorkflowTest {
     }
 
     @Test
+    void a_workflow_follows_the_version_of_a_change_with_which_it_began() {
+        Workflow<Order, String> old = (order, flow) -> {
+            flow.sleep("pause", Duration.ofHours(1));
+            charge(flow);
+            flow.sleep("end", Duration.ofHours(1));
+            return "old";
+        };
+        Workflow<Order, String> changed = (order, flow) -> {
+            flow.sleep("pause", Duration.ofHours(1));
+            int version = flow.version("pick-first", 0, 1);
+            if (version == 1) flow.run(PICK, step -> 1);
+            charge(flow);
+            flow.sleep("end", Duration.ofHours(1));
+            return "version " + version;
+        };
+        Carillon before = client(old);
+        RunId beyond = start(before);
+        run(before, beyond);
+        fixture.database().clock().advance(Duration.ofHours(1));
+        run(before, beyond);
+        RunId reaches = start(before);
+        run(before, reaches);
+        before.close();
+        Carillon client = client(changed);
+        for (int hour = 0; hour < 2; hour++) {
+            fixture.database().clock().advance(Duration.ofHours(1));
+            client.runDue(BUDGET);
+        }
+
+        assertThat(client.runs().result(beyond, String.class)).contains("version 0");
+        assertThat(client.runs().result(reaches, String.class)).contains("version 1");
+    }
+
+    @Test
+    void a_version_that_the_code_no_longer_supports_fails_with_a_clear_error() {
+        Carillon before = client((order, flow) -> {
+            flow.version("pick-first", 0, 1);
+            flow.sleep("pause", Duration.ofHours(1));
+            return null;
+        });
+        RunId id = start(before);
+        run(before, id);
+        before.close();
+        fixture.database().clock().advance(Duration.ofHours(1));
+        Carillon client = client((order, flow) -> {
+            flow.version("pick-first", 2, 3);
+            return null;
+        });
+
+        assertThat(run(client, id).details().reason())
+                .contains("change 'pick-first' is recorded with version 1, but the code supports 2 to 3");
+    }
+
+    @Test
     void a_wrong_use_of_the_flow_fails_with_a_clear_error() throws Exception {
         assertThat(reason((order, flow) -> charge(flow) + charge(flow)))
                 .contains("'charge' is used twice in this workflow. Give each call another key or name.");

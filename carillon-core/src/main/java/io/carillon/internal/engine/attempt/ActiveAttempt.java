@@ -41,6 +41,12 @@ public final class ActiveAttempt implements RunContext {
     /** The retry settings that the handler chose for this attempt; null if it chose none. */
     private volatile @Nullable Retry chosenRetry;
 
+    private volatile boolean awaitsAnswer;
+    private boolean ignoresCancel;
+    private volatile boolean endsOnCancel;
+    /** The retry settings of a workflow, which win over all others; null for other runs. */
+    private volatile @Nullable Retry workflowRetry;
+
     private volatile long startNanos;
     private volatile Duration timeout = Duration.ZERO;
     private volatile @Nullable Thread thread;
@@ -125,12 +131,34 @@ public final class ActiveAttempt implements RunContext {
 
     /** Asks the handler to stop and interrupts its thread. If several calls give a cause, the first one is kept. */
     public synchronized void stop(StopCause cause, String message) {
-        if (stopCause != null) return;
+        if (stopCause != null || (ignoresCancel && cause == StopCause.CANCELLED)) return;
         stopMessage = message;
         stopNanos = System.nanoTime();
         stopCause = cause;
         Thread running = thread;
         if (running != null) running.interrupt();
+    }
+
+    /** From now on, a cancel does not stop this attempt, and neither does one that came before. */
+    public synchronized void ignoreCancel() {
+        ignoresCancel = true;
+        if (stopCause != StopCause.CANCELLED) return;
+        stopCause = null;
+        Thread.interrupted();
+    }
+
+    /** Says that a workflow has nothing to undo, so that a cancel may end its run with this attempt. */
+    public void endOnCancel() {
+        endsOnCancel = true;
+    }
+
+    boolean endsOnCancel() {
+        return endsOnCancel;
+    }
+
+    /** Sets retry settings that win over those of the run: the workflow decides itself how often it is tried. */
+    public void retryByWorkflow(Retry retry) {
+        workflowRetry = retry;
     }
 
     /** Returns true exactly once: the caller that gets true decides how this attempt ends. */
@@ -191,7 +219,9 @@ public final class ActiveAttempt implements RunContext {
      * Returns the rule for a failure: with the retry settings of the run, or else those that the handler chose for this
      * attempt, or else those of the handler.
      */
-    RetryRule retryRule(RetryRule ofHandler) {
+    public RetryRule retryRule(RetryRule ofHandler) {
+        Retry ofWorkflow = workflowRetry;
+        if (ofWorkflow != null) return ofHandler.withPolicy(ofWorkflow);
         Retry ofRun = attempt.policy().retry();
         Retry chosen = ofRun == null ? chosenRetry : ofRun;
         return chosen == null ? ofHandler : ofHandler.withPolicy(chosen);
@@ -204,6 +234,18 @@ public final class ActiveAttempt implements RunContext {
     /** Marks the attempt as one whose handler also needs a slot for a transaction. */
     void markTransactional() {
         transactional = true;
+    }
+
+    /**
+     * Marks the attempt as one of a workflow that waits for a signal or a run: after its end is written, the node looks
+     * whether the answer is there.
+     */
+    public void markAwaitingAnswer() {
+        awaitsAnswer = true;
+    }
+
+    public boolean awaitsAnswer() {
+        return awaitsAnswer;
     }
 
     public boolean isLongRunning() {

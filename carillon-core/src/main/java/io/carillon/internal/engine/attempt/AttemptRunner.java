@@ -61,15 +61,16 @@ public final class AttemptRunner {
     private Outcome call(ActiveAttempt activeAttempt, BoundHandler handler) {
         try {
             if (handler.transactional())
-                return outcomeAfterStop(activeAttempt, transactions.call(activeAttempt, handler));
+                return outcomeAfterStop(activeAttempt, handler, transactions.call(activeAttempt, handler));
             activeAttempt.begin(handler.timeout());
             return outcomeAfterStop(
                     activeAttempt,
+                    handler,
                     activeAttempt.stopCause() == null
                             ? callWithoutTransaction(activeAttempt, handler)
                             : Outcome.snoozed(Duration.ZERO));
         } catch (Throwable failure) {
-            return outcomeAfterStop(activeAttempt, Outcome.failed(failure));
+            return outcomeAfterStop(activeAttempt, handler, Outcome.failed(failure));
         } finally {
             activeAttempt.detachThread();
             // Clear an interrupt that was meant for the handler, so that the next task of this thread does not see it.
@@ -86,14 +87,20 @@ public final class AttemptRunner {
      * Returns the outcome that counts after a stop was requested. A success counts as success; a failure counts
      * as the stop.
      */
-    private static Outcome outcomeAfterStop(ActiveAttempt activeAttempt, Outcome outcome) {
+    private static Outcome outcomeAfterStop(ActiveAttempt activeAttempt, BoundHandler handler, Outcome outcome) {
         ActiveAttempt.StopCause stopCause = activeAttempt.stopCause();
         if (stopCause == null || outcome instanceof Outcome.Succeeded || outcome instanceof Outcome.Rejected)
             return outcome;
-        if (stopCause == ActiveAttempt.StopCause.CANCELLED) return new Outcome.Cancelled(activeAttempt.stopMessage());
+        if (stopCause == ActiveAttempt.StopCause.CANCELLED) return cancelled(activeAttempt, handler);
         if (outcome instanceof Outcome.AwaitingCallback) return outcome;
         if (stopCause == ActiveAttempt.StopCause.TIMED_OUT) return new Outcome.TimedOut(activeAttempt.timeout());
         return outcome;
+    }
+
+    private static Outcome cancelled(ActiveAttempt activeAttempt, BoundHandler handler) {
+        return handler.handlesCancel() && !activeAttempt.endsOnCancel()
+                ? Outcome.snoozed(Duration.ZERO)
+                : new Outcome.Cancelled(activeAttempt.stopMessage());
     }
 
     private void deliverOutcome(ActiveAttempt activeAttempt, BoundHandler handler, Outcome outcome) {
@@ -122,7 +129,7 @@ public final class AttemptRunner {
         if (!activeAttempt.tryEnd()) return;
         BoundHandler handler = handlers.find(activeAttempt.attemptValue()).orElseThrow();
         Outcome outcome = activeAttempt.stopCause() == ActiveAttempt.StopCause.CANCELLED
-                ? new Outcome.Cancelled(activeAttempt.stopMessage())
+                ? cancelled(activeAttempt, handler)
                 : new Outcome.TimedOut(activeAttempt.timeout());
         results.submit(activeAttempt, toEndedAttempt(activeAttempt, handler, outcome));
     }

@@ -7,6 +7,7 @@ import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.RunStore;
+import io.carillon.internal.store.run.RunWaitStore;
 import io.carillon.internal.store.run.WriteResult;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -257,6 +258,8 @@ public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
         endedCount.increment();
         Attempt attempt = activeAttempt.attemptValue();
         events.onAttemptEnded(attempt, transition, activeAttempt.isSuccessForBreaker());
+        if (activeAttempt.awaitsAnswer() && transition instanceof Transition.Snooze)
+            events.onWorkflowParked(new RunWaitStore.RunKey(attempt.lane().project(), attempt.run()));
         listener.onAttemptEnded(attempt, transition, activeAttempt.sinceStart());
     }
 }

@@ -36,6 +36,9 @@ public interface EngineEvents {
     /** A gate let runs of this lane pass. */
     default void onGatePassed(Lane lane) {}
 
+    /** A workflow was released that waits for a signal or a run. The answer may have come before. */
+    default void onWorkflowParked(RunWaitStore.RunKey workflow) {}
+
     /** Runs no longer wait for other runs: they are ready, or have arrived at a gate. */
     default void onWaitsAnswered(RunWaitStore.Resolution answers) {}
 

@@ -63,7 +63,9 @@ public final class LaneRepository implements LaneStore {
                            (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key
                              LIMIT 1) IS NOT NULL AS gated,
                            (SELECT run_id FROM carillon.run_wait ORDER BY project, run_id, awaited_id LIMIT 1)
-                             IS NOT NULL AS run_waits
+                             IS NOT NULL
+                           OR (SELECT run_id FROM carillon.workflow_signal WHERE consumed_by IS NULL
+                                ORDER BY project, run_id LIMIT 1) IS NOT NULL AS run_waits
                       FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects,
                         array_agg((breaker <> 'closed')::text) AS breakers,
                                    array_agg((max_running IS NOT NULL OR rate IS NOT NULL

@@ -116,7 +116,9 @@ public final class OverlapGates {
             """;
 
     private static final String CANCEL_IDLE = """
-            WITH deleted AS (DELETE FROM carillon.run WHERE ctid = ANY (:ctids::tid[]) RETURNING *)
+            WITH deleted AS (
+              DELETE FROM carillon.run WHERE ctid = ANY (:ctids::tid[]) AND carillon.undo_state(project, id) = 'none'
+              RETURNING *)
             """
             + HistoryInsert.of("deleted", "'cancelled'")
                     .with("reason", "'overlap: a newer run took its place'")
@@ -288,6 +290,8 @@ public final class OverlapGates {
         if (!idle.isEmpty())
             endedRows.count(
                     session, session.query(CANCEL_IDLE).column("ctids", "tid", idle, place -> place), Count.CANCELLED);
+        // What is left of the idle runs are workflows with steps to undo.
+        running.addAll(idle);
         if (!running.isEmpty())
             session.query(CANCEL_RUNNING)
                     .column("ctids", "tid", running, place -> place)

@@ -53,6 +53,13 @@ public final class MaintenanceRepository implements MaintenanceStore {
                LIMIT :chunk FOR UPDATE OF p SKIP LOCKED)
             """;
 
+    private static final String PURGE_WORKFLOW_SIGNALS = """
+            DELETE FROM carillon.workflow_signal WHERE (project, run_id, send_id) IN (
+              SELECT s.project, s.run_id, s.send_id FROM carillon.workflow_signal s
+               WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = s.project AND r.id = s.run_id)
+               LIMIT :chunk FOR UPDATE OF s SKIP LOCKED)
+            """;
+
     private static final String PURGE_OPEN_ATTEMPTS = """
             DELETE FROM carillon.open_attempt WHERE (project, run_id) IN (
               SELECT w.project, w.run_id FROM carillon.open_attempt w
@@ -196,6 +203,7 @@ public final class MaintenanceRepository implements MaintenanceStore {
         for (String sql : List.of(
                 PURGE_CLAIM_RECORDS,
                 PURGE_PROGRESS,
+                PURGE_WORKFLOW_SIGNALS,
                 PURGE_OPEN_ATTEMPTS,
                 PURGE_CANCEL_REQUESTS,
                 PURGE_KEY_WINDOWS,

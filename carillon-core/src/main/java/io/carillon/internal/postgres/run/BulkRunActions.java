@@ -55,7 +55,9 @@ final class BulkRunActions {
     private static final String WAITING = EACH + " FROM carillon.run WHERE owner IS NULL" + BY_ID;
 
     private static final String CANCEL_MANY = """
-            WITH deleted AS (DELETE FROM carillon.run WHERE ctid = ANY (:ctids::tid[]) RETURNING *)
+            WITH deleted AS (
+              DELETE FROM carillon.run WHERE ctid = ANY (:ctids::tid[]) AND carillon.undo_state(project, id) = 'none'
+              RETURNING *)
             """ + RunAdminRepository.INSERT_CANCELLED;
 
     private static final String RUNNING = EACH + " FROM carillon.run r WHERE owner IS NOT NULL"
@@ -242,12 +244,20 @@ final class BulkRunActions {
     }
 
     private int cancelMany(Session session, boolean waiting, List<String> ctids, String reason) throws SQLException {
-        Query cancel = RunAdminRepository.bindCtids(session.query(waiting ? CANCEL_MANY : CANCEL_MANY_RUNNING), ctids)
-                .text("reason", TextCleaner.clean(reason));
-        if (waiting) return endedRows.count(session, cancel, Count.CANCELLED);
-        int done = cancel.list(row -> row).size();
-        if (done > 0) session.query(RunAdminRepository.NOTIFY_CANCEL).list(row -> row);
-        return done;
+        String clean = TextCleaner.clean(reason);
+        int ended = 0;
+        if (waiting) {
+            Query cancel = RunAdminRepository.bindCtids(session.query(CANCEL_MANY), ctids)
+                    .text("reason", clean);
+            ended = endedRows.count(session, cancel, Count.CANCELLED);
+            if (ended == ctids.size()) return ended;
+        }
+        // What is left of waiting runs are workflows with steps to undo.
+        Query request = RunAdminRepository.bindCtids(session.query(CANCEL_MANY_RUNNING), ctids)
+                .text("reason", clean);
+        int requested = request.list(row -> row).size();
+        if (requested > 0) session.query(RunAdminRepository.NOTIFY_CANCEL).list(row -> row);
+        return ended + requested;
     }
 
     /** Redrives runs with a key one by one, after the others: two of them may have the same key. */

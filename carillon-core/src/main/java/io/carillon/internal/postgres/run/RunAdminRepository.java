@@ -57,11 +57,11 @@ public final class RunAdminRepository implements RunAdmin {
             """ + INSERT_CANCELLED;
 
     // The share lock orders this statement and the release of the run: either the release sees the request, or this
-    // statement sees that the run waits again.
+    // statement sees that the run waits again. A workflow with steps to undo is not ended while it waits.
     private static final String CANCEL_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
             SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id
-              AND owner IS NOT NULL
+              AND (owner IS NOT NULL OR carillon.undo_state(project, id) <> 'none')
              ORDER BY id FOR SHARE
             ON CONFLICT (project, run_id) DO UPDATE SET reason = excluded.reason
             """;

@@ -13,7 +13,7 @@ import java.util.Set;
  * @param seenUntil all runs that are ready before this instant were read
  * @param isolatedRunsWaiting whether isolated runs wait to be tried
  * @param gatesExist whether any run has a gate
- * @param waitsExist whether any run waits for another run
+ * @param waitsExist whether any run waits for another run, or a signal for its workflow
  * @param limitedLanes all lanes with a limit, or with a breaker that is open or half-open; {@link LaneStore#claim}
  * claims from them
  * @param weights the weights of lanes with a weight other than 1

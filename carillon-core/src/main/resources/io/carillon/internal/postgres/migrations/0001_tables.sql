@@ -431,34 +431,60 @@ CREATE TABLE carillon.open_attempt (
 CREATE INDEX open_attempt_run ON carillon.open_attempt (run_id);
 
 -- A row says that a run waits for the end of another run. It is deleted when it is answered. The waiting run is parked as
--- 'run-wait' until it has no row left.
+-- 'run-wait' until it has no row left, except with 'wake': then it is a workflow that awaits the run, see workflow_step.
 CREATE TABLE carillon.run_wait (
   project    text COLLATE "C" NOT NULL,
   run_id     uuid NOT NULL,
   awaited_id uuid NOT NULL,                              -- of the same project
-  on_failure text COLLATE "C" NOT NULL CHECK (on_failure IN ('cancel', 'run-anyway', 'wait')),
+  on_failure text COLLATE "C" NOT NULL CHECK (on_failure IN ('cancel', 'run-anyway', 'wait', 'wake')),
   PRIMARY KEY (project, run_id, awaited_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX run_wait_awaited ON carillon.run_wait (project, awaited_id);
 
--- A row is what a step of a workflow did. It is inserted once, by the attempt that executed the step, and never changed.
+-- A row is what a step of a workflow did, or a wait of a workflow, or what ended the wait. It is inserted once, by the
+-- attempt that executed the step, and never changed.
 -- Maintenance moves the rows of a run to workflow_step_history after it has ended.
 CREATE TABLE carillon.workflow_step (
   project     text COLLATE "C" NOT NULL,
   run_id      uuid NOT NULL,
   position    integer NOT NULL,                          -- of the call in the code of the workflow, from 0
-  path        text COLLATE "C" NOT NULL,                 -- the name of the step, with its key
-  kind        text COLLATE "C" NOT NULL CHECK (kind IN ('step', 'sleep')),
+  path        text COLLATE "C" NOT NULL,                 -- the name of the step, with its key; of an await, the name of
+                                                         -- the signal, with # and a number from the second await on
+  kind        text COLLATE "C" NOT NULL
+              -- 'signal' and 'timeout' answer 'await', 'run-ended' answers 'await-run'
+              -- 'undo' says that the next step can be undone. From 'compensate' on, whose path says whether the
+              -- workflow 'failed' or was 'cancelled', each record 'undone' is about a step that was undone.
+              CHECK (kind IN ('step', 'sleep', 'await', 'signal', 'timeout', 'await-run', 'run-ended', 'undo',
+                              'compensate', 'undone', 'version')),
   owner       uuid NOT NULL,                             -- the fence of the attempt that inserted the row
   attempt     integer NOT NULL,
   failures    integer NOT NULL,                          -- of the run so far; the next step counts from here
   codec       text COLLATE "C",
   value       bytea,                                     -- null: none
-  error       text,                                      -- why the step failed finally; null: it succeeded
-  until       timestamptz,                               -- of a sleep
+  error       text,                                      -- why the step failed finally, or how the awaited run ended;
+                                                         -- null: it succeeded
+  until       timestamptz,                               -- the end of a sleep, the time limit of an await
   recorded_at timestamptz NOT NULL,
   PRIMARY KEY (project, run_id, position)
 );
+-- The statements that end runs look for workflows with steps to undo.
+CREATE INDEX workflow_step_undo ON carillon.workflow_step (project, run_id) WHERE kind IN ('undo', 'compensate');
+
+-- A row is a signal that was sent to a workflow. The statement that records the answer to an await sets consumed_by, once.
+-- Rows stay until the run has ended, so that a signal that is sent again is found. Maintenance deletes them then.
+CREATE TABLE carillon.workflow_signal (
+  project     text COLLATE "C" NOT NULL,
+  run_id      uuid NOT NULL,
+  send_id     text COLLATE "C" NOT NULL,                 -- the id that the sender gave it, or a random one
+  id          uuid NOT NULL,                             -- of the call: a repeated call finds its own row
+  name        text COLLATE "C" NOT NULL,
+  codec       text COLLATE "C" NOT NULL,
+  value       bytea NOT NULL,
+  consumed_by integer,                                   -- the position of the record; null: no await has taken it
+  sent_at     timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, run_id, send_id)
+) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX workflow_signal_pending ON carillon.workflow_signal (project, run_id) WHERE consumed_by IS NULL;
 
 -- A row is a record of a workflow that has ended, with the day of its row in run_history. Retention drops both.
 CREATE TABLE carillon.workflow_step_history (

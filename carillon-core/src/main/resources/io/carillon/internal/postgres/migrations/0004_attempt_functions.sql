@@ -52,7 +52,21 @@ BEGIN
   RETURN QUERY DELETE FROM carillon.run r WHERE r.ctid = ANY (v_ctids) RETURNING r.*;
 END $$;
 
--- Deletes runs that no node executes, and returns the deleted rows. The caller inserts them into run_history.
+-- Returns what a workflow has to undo before it may end: 'none', 'pending', or 'compensating' if it has begun.
+CREATE FUNCTION carillon.undo_state(p_project text, p_id uuid) RETURNS text LANGUAGE plpgsql STABLE COST 1
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
+BEGIN
+  PERFORM 1 FROM carillon.workflow_step s WHERE s.project = p_project AND s.run_id = p_id
+    AND s.kind IN ('undo', 'compensate') LIMIT 1;
+  IF NOT FOUND THEN RETURN 'none'; END IF;
+  PERFORM 1 FROM carillon.workflow_step s WHERE s.project = p_project AND s.run_id = p_id
+    AND s.kind IN ('undo', 'compensate') AND s.kind = 'compensate' LIMIT 1;
+  RETURN CASE WHEN FOUND THEN 'compensating' ELSE 'pending' END;
+END $$;
+
+-- Deletes runs that no node executes, and returns the deleted rows. The caller inserts them into run_history. A workflow
+-- that has steps to undo is not deleted but becomes ready: its next attempt reads the request to cancel and undoes them.
+-- What it has to undo is read after the lock.
 CREATE FUNCTION carillon.end_waiting_runs(p_projects text[], p_ids uuid[], p_wait boolean)
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
@@ -75,7 +89,16 @@ BEGIN
                      ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) locked_run;
   END IF;
   IF v_ctids IS NULL THEN RETURN; END IF;
-  RETURN QUERY DELETE FROM carillon.run r WHERE r.ctid = ANY (v_ctids) RETURNING r.*;
+  UPDATE carillon.run r
+     SET ready_at = CASE WHEN r.parked IS NULL THEN carillon.clock() ELSE r.ready_at END,
+         gate_arrival_at = CASE WHEN r.parked = 'gate' THEN carillon.clock() END,
+         gate_position = CASE WHEN r.parked = 'gate' THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint
+                              ELSE r.gate_position END
+   WHERE r.ctid = ANY (v_ctids) AND r.owner IS NULL
+     AND (r.parked IS NULL AND r.ready_at > carillon.clock() OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
+     AND carillon.undo_state(r.project, r.id) = 'pending';
+  RETURN QUERY DELETE FROM carillon.run r
+   WHERE r.ctid = ANY (v_ctids) AND carillon.undo_state(r.project, r.id) = 'none' RETURNING r.*;
 END $$;
 
 -- Releases attempts that are repeated after a delay, and returns their runs. The run did not harm its node, so it is

@@ -85,7 +85,8 @@ BEGIN
       FROM carillon.cancel_request c WHERE c.ctid >= v_low AND c.ctid < v_high;
   END IF;
   RETURN EXISTS (SELECT 1 FROM unnest(v_projects, v_ids) AS c(project, run_id)
-                         LEFT JOIN LATERAL (SELECT r.owner IS NULL OR coalesce(r.parked = 'awaiting', false) AS waits
+                         LEFT JOIN LATERAL (SELECT (r.owner IS NULL OR coalesce(r.parked = 'awaiting', false))
+                                                   AND carillon.undo_state(r.project, r.id) <> 'compensating' AS waits
                                               FROM carillon.run r
                                              WHERE r.project = c.project AND r.id BETWEEN c.run_id AND c.run_id
                                              ORDER BY r.id LIMIT 1) found ON true

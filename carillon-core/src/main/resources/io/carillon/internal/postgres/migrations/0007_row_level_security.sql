@@ -31,12 +31,13 @@ BEGIN
   -- Ticks, epochs and the place of the dispatch belong to no project and contain numbers of transactions only.
   GRANT SELECT ON carillon.event_tick, carillon.event_epoch, carillon.event_dispatch TO carillon_api;
   GRANT SELECT ON carillon.workflow_step, carillon.workflow_step_history TO carillon_api;
+  GRANT SELECT, INSERT ON carillon.workflow_signal TO carillon_api;
   -- Nodes belong to no project: their names, hosts and processes are not for tenants.
   GRANT SELECT (id, handlers, slots, busy, dead_at) ON carillon.node TO carillon_api;
   GRANT USAGE ON SEQUENCE carillon.gate_position_seq, carillon.event_seq TO carillon_api;
   FOREACH v_table IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'unique_key_window',
-                                 'progress', 'open_attempt', 'run_wait', 'workflow_step',
-                                 'workflow_step_history', 'idempotency', 'run_history', 'ledger_gap', 'audit',
+                                 'progress', 'open_attempt', 'run_wait', 'workflow_step', 'workflow_step_history',
+                                 'workflow_signal', 'idempotency', 'run_history', 'ledger_gap', 'audit',
                                  'api_key', 'attempt', 'project', 'bulk_action', 'endpoint',
                                  'endpoint_secret', 'stats_minute', 'stats_hour', 'event_store', 'event_stream',
                                  'event_subscription', 'event_cursor', 'event_publish_id', 'event_relay',

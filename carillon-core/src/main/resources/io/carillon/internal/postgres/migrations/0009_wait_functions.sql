@@ -1,5 +1,5 @@
 -- min_code: 1
--- Functions for runs that wait for other runs.
+-- Functions for runs that wait for other runs, and for workflows that wait for signals or runs.
 --
 -- No lock orders the end of a run and the start of a wait. Both commit first and look afterwards, with a new snapshot,
 -- so at least one of them sees the other. Nodes look when a run ends and when a wait was stored; a scan of all waits,
@@ -70,8 +70,14 @@ BEGIN
         ORDER BY r.id LIMIT 1;
       IF FOUND THEN
         RETURN QUERY SELECT v_key.project, v_key.id, 'busy', NULL::text, NULL::text, NULL::uuid, NULL::text;
+      ELSIF carillon.answer_arrived(v_key.project, v_key.id) THEN -- A workflow that awaits a run.
+        RETURN QUERY SELECT w.project, w.id, w.outcome, w.queue, w.gate_key, NULL::uuid, NULL::text
+                       FROM carillon.wake_workflows(ARRAY[v_key.project], ARRAY[v_key.id]) w;
       ELSE -- It was cancelled while it waited.
-        DELETE FROM carillon.run_wait w WHERE w.project = v_key.project AND w.run_id = v_key.id;
+        DELETE FROM carillon.run_wait w WHERE w.project = v_key.project AND w.run_id = v_key.id
+           AND (w.on_failure <> 'wake'
+                OR NOT EXISTS (SELECT 1 FROM carillon.run r
+                                WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id));
       END IF;
       CONTINUE;
     END IF;
@@ -133,15 +139,75 @@ BEGIN
   RETURN QUERY
   SELECT found.project, found.run_id, found.awaited_id, found.answerable, found.number = p_limit
     FROM (SELECT part.*, row_number() OVER () AS number,
-                 awaited.id IS NULL OR coalesce(waiting.parked, '') <> 'run-wait' AS answerable
-            FROM (SELECT w.project, w.run_id, w.awaited_id FROM carillon.run_wait w
+                 awaited.id IS NULL
+                 OR CASE WHEN part.on_failure = 'wake' THEN waiting.id IS NULL
+                         ELSE coalesce(waiting.parked, '') <> 'run-wait' END AS answerable
+            FROM (SELECT w.project, w.run_id, w.awaited_id, w.on_failure FROM carillon.run_wait w
                    WHERE (w.project, w.run_id, w.awaited_id) > (p_project, p_run_id, p_awaited_id)
                    ORDER BY w.project, w.run_id, w.awaited_id LIMIT p_limit) part
             LEFT JOIN LATERAL (SELECT r.id FROM carillon.run r
                                 WHERE r.project = part.project AND r.id BETWEEN part.awaited_id AND part.awaited_id
                                 ORDER BY r.id LIMIT 1) awaited ON true
-            LEFT JOIN LATERAL (SELECT r.parked FROM carillon.run r
+            LEFT JOIN LATERAL (SELECT r.id, r.parked FROM carillon.run r
                                 WHERE r.project = part.project AND r.id BETWEEN part.run_id AND part.run_id
                                 ORDER BY r.id LIMIT 1) waiting ON true) found
    WHERE found.answerable OR found.number = p_limit;
+END $$;
+
+-- Returns whether a workflow waits for a signal that was sent, or for a run that has ended: its last record is an await
+-- without an answer.
+CREATE FUNCTION carillon.answer_arrived(p_project text, p_id uuid) RETURNS boolean LANGUAGE plpgsql STABLE COST 1
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
+DECLARE v_last record;
+BEGIN
+  SELECT s.kind, s.path INTO v_last FROM carillon.workflow_step s
+   WHERE s.project = p_project AND s.run_id = p_id ORDER BY s.position DESC LIMIT 1;
+  IF v_last.kind = 'await-run' THEN
+    PERFORM 1 FROM carillon.run_wait w, LATERAL carillon.awaited_run(w.project, w.awaited_id) a
+      WHERE w.project = p_project AND w.run_id = p_id AND w.on_failure = 'wake' AND a.state <> 'pending' LIMIT 1;
+    RETURN FOUND;
+  END IF;
+  IF v_last.kind IS DISTINCT FROM 'await' THEN RETURN false; END IF;
+  PERFORM 1 FROM carillon.workflow_signal g
+    WHERE g.project = p_project AND g.run_id = p_id AND g.name = split_part(v_last.path, '#', 1)
+      AND g.consumed_by IS NULL LIMIT 1;
+  RETURN FOUND;
+END $$;
+
+-- Makes workflows ready whose answer has arrived. Returns one row for each of them ('ready'), and for each one that
+-- another transaction has locked ('busy'; the caller tries again). A run that a node holds is left alone: its node
+-- calls this function after it has parked the run. The lock comes first, then the records and answers are read by a later
+-- statement. The check before the lock keeps workflows that do not wait for their signals from being written.
+CREATE FUNCTION carillon.wake_workflows(p_projects text[], p_ids uuid[])
+RETURNS TABLE (project text, id uuid, outcome text, queue text, gate_key text) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE v_key record; v_run record;
+BEGIN
+  FOR v_key IN SELECT DISTINCT e.project, e.id FROM unnest(p_projects, p_ids) AS e(project, id) ORDER BY 1, 2 LOOP
+    CONTINUE WHEN NOT carillon.answer_arrived(v_key.project, v_key.id);
+    SELECT r.ctid AS row_ctid, r.queue, r.gate_key, r.parked INTO v_run FROM carillon.run r
+     WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id AND r.owner IS NULL
+       AND (r.parked IS NULL AND r.ready_at > carillon.clock() OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
+     ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      PERFORM 1 FROM carillon.run r
+        WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id AND r.owner IS NULL
+          AND (r.parked IS NULL AND r.ready_at > carillon.clock()
+               OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
+        ORDER BY r.id LIMIT 1;
+      IF FOUND THEN RETURN QUERY SELECT v_key.project, v_key.id, 'busy', NULL::text, NULL::text; END IF;
+      CONTINUE;
+    END IF;
+    CONTINUE WHEN NOT carillon.answer_arrived(v_key.project, v_key.id);
+    UPDATE carillon.run r
+       SET ready_at = CASE WHEN r.parked IS NULL THEN carillon.clock() ELSE r.ready_at END,
+           gate_arrival_at = CASE WHEN r.parked = 'gate' THEN carillon.clock() END,
+           gate_position = CASE WHEN r.parked = 'gate' THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint
+                                ELSE r.gate_position END
+     WHERE r.ctid = v_run.row_ctid;
+    RETURN QUERY SELECT v_key.project, v_key.id, 'ready', v_run.queue,
+                        CASE WHEN v_run.parked = 'gate' THEN v_run.gate_key END;
+  END LOOP;
 END $$;

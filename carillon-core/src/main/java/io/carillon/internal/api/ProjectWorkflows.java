@@ -1,0 +1,158 @@
+package io.carillon.internal.api;
+
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.store.AdminPorts;
+import io.carillon.internal.store.run.RunAdmin;
+import io.carillon.internal.store.run.RunWaitStore.RunKey;
+import io.carillon.internal.store.run.WorkflowSignalStore;
+import io.carillon.internal.store.run.WorkflowSignalStore.NewSignal;
+import io.carillon.internal.value.Names;
+import io.carillon.run.CancelResult;
+import io.carillon.run.EnqueueResult;
+import io.carillon.run.Payload;
+import io.carillon.run.Run;
+import io.carillon.run.RunId;
+import io.carillon.workflow.Send;
+import io.carillon.workflow.SendResult;
+import io.carillon.workflow.Signal;
+import io.carillon.workflow.Start;
+import io.carillon.workflow.StartResult;
+import io.carillon.workflow.WorkflowHandle;
+import io.carillon.workflow.WorkflowType;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The workflows of one project: starts them, and gives access to them. Checks values before anything is written. */
+public final class ProjectWorkflows {
+    /**
+     * What follows a signal.
+     *
+     * @param notifyNodes whether the signal adds a notification
+     * @param sent runs after the signal was stored
+     */
+    public record Wake(boolean notifyNodes, Consumer<RunKey> sent) {}
+
+    private final RunFactory runFactory;
+    private final RunAdmin runs;
+    private final WorkflowSignalStore signals;
+    private final Function<List<NewRun>, List<EnqueueResult>> runWriter;
+    private final Wake wake;
+
+    public ProjectWorkflows(
+            RunFactory runFactory, AdminPorts ports, Function<List<NewRun>, List<EnqueueResult>> runWriter, Wake wake) {
+        this.runFactory = runFactory;
+        this.runs = ports.runs();
+        this.signals = ports.signals();
+        this.runWriter = runWriter;
+        this.wake = wake;
+    }
+
+    public <T> StartResult start(WorkflowType<T> type, T input, Start start) {
+        NewRun run = runFactory.newRun(type.handlerType(), input, start.runOptions());
+        EnqueueResult result = runWriter.apply(List.of(run)).get(0);
+        return result instanceof EnqueueResult.Enqueued
+                ? new StartResult.Started(result.run())
+                : new StartResult.Duplicate(result.run());
+    }
+
+    public WorkflowHandle get(WorkflowType<?> type, String id) {
+        Names.checkKey("workflow id", id);
+        return new Handle(
+                "workflow '%s' of type '%s'".formatted(id, type.name()),
+                () -> signals.find(runFactory.project(), type.name(), id));
+    }
+
+    public WorkflowHandle get(RunId run) {
+        return new Handle("workflow " + run, () -> Optional.of(run));
+    }
+
+    private final class Handle implements WorkflowHandle {
+        private final String name;
+        private final Supplier<Optional<RunId>> find;
+
+        Handle(String name, Supplier<Optional<RunId>> find) {
+            this.name = name;
+            this.find = find;
+        }
+
+        @Override
+        public RunId run() {
+            return find.get()
+                    .orElseThrow(() -> unknown("%s in project '%s' does not exist, or its id is no longer held."
+                            .formatted(name, runFactory.project())));
+        }
+
+        @Override
+        public Optional<Run> get() {
+            return find.get().flatMap(run -> runs.get(runFactory.project(), run));
+        }
+
+        @Override
+        public <R> Optional<R> result(Class<R> type) {
+            return get().flatMap(run -> StoredResults.decode(run, runFactory.codec(), type));
+        }
+
+        @Override
+        public CancelResult cancel() {
+            return cancel("cancelled by the application");
+        }
+
+        @Override
+        public CancelResult cancel(String reason) {
+            return runs.cancel(runFactory.project(), run(), reason);
+        }
+
+        @Override
+        public <T> SendResult signal(Signal<T> signal, T value) {
+            return send(signal, value, null);
+        }
+
+        @Override
+        public <T> SendResult signal(Signal<T> signal, T value, Send send) {
+            return send(signal, value, send);
+        }
+
+        private <T> SendResult send(Signal<T> signal, @Nullable T value, @Nullable Send send) {
+            if (value == null)
+                throw new CarillonException(
+                        ErrorCode.PAYLOAD_UNWRITABLE,
+                        "The value of signal '%s' is null. Send a value; use an empty record if there is no data."
+                                .formatted(signal.name()));
+            Payload encoded = RunFactory.requireWithinLimit(signal.name(), encode(value));
+            RunId run = run();
+            UUID id = runFactory.newId().value();
+            NewSignal stored = new NewSignal(
+                    runFactory.project(), run, id, send == null ? id.toString() : send.id(), signal.name(), encoded);
+            WorkflowSignalStore.Sent sent = signals.send(stored, wake.notifyNodes());
+            if (sent == WorkflowSignalStore.Sent.NO_LIVE_RUN)
+                throw unknown("%s in project '%s' does not exist or has ended; the signal '%s' was not stored."
+                        .formatted(name, runFactory.project(), signal.name()));
+            wake.sent().accept(new RunKey(runFactory.project(), run));
+            return sent == WorkflowSignalStore.Sent.STORED ? new SendResult.Sent() : new SendResult.Duplicate();
+        }
+
+        /** Encodes a value; one that is encoded already stays as it is. */
+        private Payload encode(Object value) {
+            return value instanceof Payload encoded
+                    ? encoded
+                    : new Payload(
+                            runFactory.codec().encode(value), runFactory.codec().name());
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    private static CarillonException unknown(String what) {
+        return new CarillonException(ErrorCode.UNKNOWN_RUN, Character.toUpperCase(what.charAt(0)) + what.substring(1));
+    }
+}

@@ -1,0 +1,82 @@
+package io.carillon.workflow;
+
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.run.Enqueue;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** How a workflow is started: its id and the options of its run. Immutable; each method returns a changed copy. */
+public final class Start {
+    private static final Duration HOLD = Duration.ofDays(14);
+
+    private final String id;
+    private final Duration hold;
+    private final Enqueue options;
+
+    private Start(String id, Duration hold, Enqueue options) {
+        this.id = id;
+        this.hold = hold;
+        // Rejects an invalid id or duration here instead of at the start.
+        this.options = options.uniqueKey(id, hold);
+    }
+
+    /**
+     * Returns options with an id. A type has at most one workflow with an id: while the workflow lives, and at least
+     * for 14 days after its start, another start with the id returns {@link StartResult.Duplicate}.
+     *
+     * @param id 1 to 200 characters, such as {@code order-4711}
+     */
+    public static Start id(String id) {
+        return new Start(id, HOLD, Enqueue.now());
+    }
+
+    /**
+     * Sets how long after the start the id is held at least, also if the workflow ends earlier.
+     *
+     * @param duration between 1 second and 366 days
+     */
+    public Start holdId(Duration duration) {
+        return new Start(id, duration, options);
+    }
+
+    /**
+     * Sets when the workflow is due, its queue, priority, limits, retries and timeout.
+     *
+     * @throws CarillonException with {@link ErrorCode#INVALID_OPTION} if the options have a unique key
+     */
+    public Start with(Enqueue runOptions) {
+        String key = runOptions.uniqueKey();
+        if (key != null)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "uniqueKey '%s' is not allowed here: the id '%s' is the unique key of the workflow."
+                            .formatted(key, id));
+        return new Start(id, hold, runOptions);
+    }
+
+    /** Returns the id. */
+    public String id() {
+        return id;
+    }
+
+    /** Returns the options of the run, with the id as unique key. */
+    public Enqueue runOptions() {
+        return options;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Start that && options.equals(that.options);
+    }
+
+    @Override
+    public int hashCode() {
+        return options.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "Start[id=%s, hold=%s, options=%s]".formatted(id, hold, options);
+    }
+}
