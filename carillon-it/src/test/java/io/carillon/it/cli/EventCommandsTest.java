@@ -40,14 +40,15 @@ class EventCommandsTest {
     @Test
     void an_event_is_published_listed_and_shown_with_its_deliveries() {
         runSuccessfully("subscription", "create", "mailer", "--topic", "shown", "--handler", "fine", "--in-order");
-        String event = published("shown", "--key", "17", "--data", "{\"amount\":1.10}");
+        String event = published(
+                "shown", "--key", "17", "--data", "{\"amount\":1.10}", "--header", "tenant=acme", "--header", "a=b=c");
         assertThat(event).startsWith("evt_");
 
         await().atMost(Duration.ofSeconds(30))
                 .untilAsserted(
                         () -> assertThat(runSuccessfully("event", "get", event).out())
                                 .contains("SUBSCRIPTION", "mailer", "succeeded")
-                                .contains("topic", "shown", "\"amount\":1.10"));
+                                .contains("topic", "shown", "\"amount\":1.10", "a: b=c", "tenant: acme"));
         assertThat(runSuccessfully("event", "list", "shown").out()).contains("TYPE", "order.placed", "17");
         assertThat(runSuccessfully("event", "list", "shown", "--key", "18", "-o", "name")
                         .out())
@@ -187,13 +188,15 @@ class EventCommandsTest {
                                 "books/closed",
                                 "--event-key",
                                 "eu",
+                                "--header",
+                                "tenant=acme",
                                 "--payload",
                                 "{\"a\":1}")
                         .out())
                 .startsWith("Created nightly");
         assertThat(runSuccessfully("schedule", "list").out()).contains("event books/closed");
         assertThat(runSuccessfully("schedule", "get", "nightly", "-o", "yaml").out())
-                .contains("topic: books", "type: closed", "key: eu");
+                .contains("topic: books", "type: closed", "key: eu", "tenant: acme");
         runSuccessfully("schedule", "trigger", "nightly");
 
         await().atMost(Duration.ofSeconds(30))

@@ -155,6 +155,7 @@ export function EventPage({ id }) {
         ['Published', html`<${Instant} at=${value.publishedAt} />`],
         ['Schedule', value.schedule && html`<a href=${scheduleLink(value.schedule)}>${value.schedule}</a>`],
         ['Planned', value.plannedAt && html`<${Instant} at=${value.plannedAt} />`],
+        ...Object.entries(value.headers || {}).map(([name, text]) => ['Header ' + name, html`<code>${text}</code>`]),
       ]} /><//></div></div>`;
 }
 

@@ -40,7 +40,7 @@ final class HeldEvents {
     private static final String ROWS = """
             SELECT * FROM (
               SELECT h.tick, h.seq, s.id, s.topic, s.type, s.key, s.version, s.published_at, s.schedule,
-                s.planned_at, s.codec, s.data,
+                s.planned_at, s.headers, s.codec, s.data,
                      sum(coalesce(octet_length(s.data), 0)) OVER (ORDER BY h.tick, h.seq)
                        - coalesce(octet_length(s.data), 0) AS before
                 FROM (SELECT * %s ORDER BY h.tick, h.seq LIMIT :limit) h
