@@ -4,6 +4,7 @@ import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
 import io.carillon.cli.answer.Printer;
+import io.carillon.cli.answer.ScheduleRow;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;

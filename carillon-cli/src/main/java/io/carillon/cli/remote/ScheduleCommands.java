@@ -5,6 +5,7 @@ import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.answer.RunText;
+import io.carillon.cli.answer.ScheduleRow;
 import io.carillon.cli.answer.TimelineChart;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.ListFlags;

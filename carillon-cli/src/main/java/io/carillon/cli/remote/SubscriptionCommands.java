@@ -3,6 +3,7 @@ package io.carillon.cli.remote;
 import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
 
+import io.carillon.cli.answer.ScheduleRow;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.ListFlags;
 import io.carillon.cli.remote.flags.SubscriptionFlags;

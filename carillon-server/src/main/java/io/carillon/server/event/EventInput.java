@@ -1,11 +1,14 @@
 package io.carillon.server.event;
 
+import io.carillon.CarillonException;
+import io.carillon.event.EventId;
 import io.carillon.event.EventType;
 import io.carillon.event.NewEvent;
 import io.carillon.event.Topic;
 import io.carillon.run.Payload;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.Problem;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +47,16 @@ public final class EventInput {
         NewEvent<Payload> keyed = key.isEmpty() ? event : fields.convert("key", () -> event.key(key.get()));
         Optional<Map<String, String>> headers = fields.textMap("headers");
         return headers.isEmpty() ? keyed : fields.convert("headers", () -> keyed.headers(headers.get()));
+    }
+
+    /** Reads the id of an event. */
+    public static EventId id(JsonFields body, String name) {
+        String given = body.required(name, body.text(name));
+        try {
+            return EventId.parse(given);
+        } catch (CarillonException malformed) {
+            throw Problem.invalid("/" + name, String.valueOf(malformed.getMessage()));
+        }
     }
 
     /** Returns the field as encoded data; an empty object if it is missing. */

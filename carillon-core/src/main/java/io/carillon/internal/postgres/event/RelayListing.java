@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +29,8 @@ final class RelayListing {
                      WHERE h.project = r.project AND h.relay = r.name AND h.blocks
                        AND h.state = 'waiting' LIMIT :limit) x)
                      AS waiting
-              FROM carillon.event_relay r WHERE r.project = coalesce(:project, r.project)
+              FROM carillon.event_relay r
+             WHERE r.project = coalesce(:project, r.project) AND r.name = coalesce(:name, r.name)
              ORDER BY r.project, r.name LIMIT 500
             """;
 
@@ -65,19 +67,25 @@ final class RelayListing {
     }
 
     List<Relay> list(String project) {
-        return read(project, (name, relay) -> relay);
+        return read(project, null, (name, relay) -> relay);
+    }
+
+    Optional<Relay> find(Name wanted) {
+        return read(wanted.project(), wanted.name(), (name, relay) -> relay).stream()
+                .findFirst();
     }
 
     List<Figures> figures() {
-        return read(null, Figures::new);
+        return read(null, null, Figures::new);
     }
 
-    /** Reads the relays of a project, or of all projects. */
-    private <T> List<T> read(@Nullable String project, BiFunction<Name, Relay, T> result) {
+    /** Reads one relay or all relays of a project, or those of all projects. */
+    private <T> List<T> read(@Nullable String project, @Nullable String wanted, BiFunction<Name, Relay, T> result) {
         return database.single(session -> {
             long latest = EventReader.TickRange.read(session).latest();
             return session.query(LIST)
                     .text("project", project)
+                    .text("name", wanted)
                     .number("limit", Subscription.Lag.MAX_COUNT)
                     .list(row -> {
                         Name name = new Name(row.text("project"), row.text("name"));
@@ -86,6 +94,7 @@ final class RelayListing {
                                 row.text("topic"),
                                 row.text("destination"),
                                 row.maybeUuid("node"),
+                                RelayRepository.cursor(row).toString(),
                                 lag(session, name, row.text("topic"), RelayRepository.cursor(row), latest),
                                 row.number("sent"),
                                 row.maybeInstant("failing_since"),

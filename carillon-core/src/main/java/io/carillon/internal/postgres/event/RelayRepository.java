@@ -290,6 +290,11 @@ public final class RelayRepository implements RelayStore {
     }
 
     @Override
+    public Optional<Relay> find(Name relay) {
+        return listing.find(relay);
+    }
+
+    @Override
     public List<Figures> figures() {
         return listing.figures();
     }

@@ -1,21 +1,24 @@
-package io.carillon.cli.remote;
+package io.carillon.cli.answer;
 
-import io.carillon.cli.remote.flags.JsonBody;
 import java.util.List;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /** A schedule as a row of a table, with one word for its state. */
-final class ScheduleRow {
-    static final List<String> COLUMNS =
+public final class ScheduleRow {
+    /** The columns of a list of schedules. */
+    public static final List<String> COLUMNS =
             List.of("name", "state", "nextRun", "lastRun", "target", "owner", "description");
 
     private static final Set<String> FAILED = Set.of("dead", "quarantined");
 
     private ScheduleRow() {}
 
-    static JsonNode of(JsonNode schedule) {
-        return JsonBody.emptyBody()
+    /** Returns the row of a schedule. */
+    public static JsonNode of(JsonNode schedule) {
+        return JsonNodeFactory.instance
+                .objectNode()
                 .put("name", schedule.path("name").stringValue(""))
                 .put("state", state(schedule))
                 .put("nextRun", schedule.path("nextRuns").path(0).stringValue("-"))
@@ -33,7 +36,7 @@ final class ScheduleRow {
     }
 
     /** Returns the state of something paused, with the reason and the end of the pause if they are known. */
-    static String paused(JsonNode pause) {
+    public static String paused(JsonNode pause) {
         String reason = pause.path("reason").stringValue("");
         String until = pause.path("until").stringValue("");
         return "paused" + (reason.isEmpty() ? "" : ": " + reason) + (until.isEmpty() ? "" : " (until " + until + ")");
