@@ -35,11 +35,8 @@ final class RelayListing {
             """;
 
     private static final String LAG = """
-            SELECT count(*) AS count, min(s.published_at) AS oldest
-              FROM carillon.events_after(:base, :last, :tick, :afterSeq, :project, :topic, NULL, :limit) a
-              CROSS JOIN LATERAL (SELECT published_at FROM carillon.event_store
-                                   WHERE project = a.project AND id BETWEEN a.id AND a.id AND day = a.day
-                                   ORDER BY id LIMIT 1) s
+            SELECT count(*) AS count, min(published_at) AS oldest
+              FROM carillon.some_events_after(:base, :last, :tick, :afterSeq, :project, :topic, :limit)
             """;
 
     // The next tick tells how long the cursor has not moved; the events behind it are read only then.
@@ -56,9 +53,6 @@ final class RelayListing {
                    carillon.clock() - make_interval(secs => :age) AS behind_since
               FROM carillon.event_relay r ORDER BY r.cursor_tick LIMIT 1000
             """;
-
-    /** The lag is counted within this number of ticks, so that it costs the same for any lag. */
-    private static final long MAX_LAG_TICKS = 1_024;
 
     private final Database database;
 
@@ -109,8 +103,7 @@ final class RelayListing {
     private static Subscription.Lag lag(Session session, Name relay, String topic, EventPosition cursor, long latest)
             throws SQLException {
         if (cursor.base() >= latest) return new Subscription.Lag(0, null);
-        long last = Math.min(latest, cursor.base() + MAX_LAG_TICKS);
-        return RelayRepository.window(session.query(LAG), relay, topic, cursor, last)
+        return RelayRepository.window(session.query(LAG), relay, topic, cursor, latest)
                 .number("limit", Subscription.Lag.MAX_COUNT)
                 .first(row -> new Subscription.Lag(row.number("count"), row.maybeInstant("oldest")))
                 .orElseThrow();
