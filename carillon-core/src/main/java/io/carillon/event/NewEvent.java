@@ -4,7 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.internal.value.EventHeaders;
 import io.carillon.internal.value.Names;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -16,22 +19,25 @@ public final class NewEvent<T> {
     private final @Nullable String key;
     private final @Nullable Long expectedVersion;
     private final @Nullable String publishId;
+    private final Map<String, String> headers;
 
     private NewEvent(
             EventType<T> type,
             T data,
             @Nullable String key,
             @Nullable Long expectedVersion,
-            @Nullable String publishId) {
+            @Nullable String publishId,
+            Map<String, String> headers) {
         this.type = type;
         this.data = data;
         this.key = key;
         this.expectedVersion = expectedVersion;
         this.publishId = publishId;
+        this.headers = headers;
     }
 
     static <T> NewEvent<T> of(EventType<T> type, T data) {
-        return new NewEvent<>(type, requireNonNull(data, "data"), null, null, null);
+        return new NewEvent<>(type, requireNonNull(data, "data"), null, null, null, Map.of());
     }
 
     /**
@@ -39,7 +45,7 @@ public final class NewEvent<T> {
      * delivers the events of one key one after the other.
      */
     public NewEvent<T> key(String key) {
-        return new NewEvent<>(type, data, Names.checkKey("event key", key), expectedVersion, publishId);
+        return new NewEvent<>(type, data, Names.checkKey("event key", key), expectedVersion, publishId, headers);
     }
 
     /**
@@ -55,7 +61,7 @@ public final class NewEvent<T> {
                     ErrorCode.INVALID_OPTION,
                     "expectedVersion needs a topic with versions: declare the topic '%s' with withVersions()."
                             .formatted(type.topic().name()));
-        return new NewEvent<>(type, data, key, version, publishId);
+        return new NewEvent<>(type, data, key, version, publishId, headers);
     }
 
     /**
@@ -64,7 +70,27 @@ public final class NewEvent<T> {
      * publish whose answer was lost can be repeated. After 48 hours at the latest the id can be used again.
      */
     public NewEvent<T> publishId(String id) {
-        return new NewEvent<>(type, data, key, expectedVersion, Names.checkKey("publish id", id));
+        return new NewEvent<>(type, data, key, expectedVersion, Names.checkKey("publish id", id), headers);
+    }
+
+    /**
+     * Adds a header, or replaces the one with this name: information beside the data, such as a trace or a tenant.
+     * Subscribers read it with {@link Event#headers()}. An event may have 16 headers, with at most 4,096 characters
+     * together. A header must not contain a secret.
+     *
+     * @param name 1 to 100 characters of a-z, 0-9, dot, underscore and hyphen; {@code content-type} and names that
+     *     start with {@code ce-} or {@code ce_} are reserved
+     * @param value 1 to 1,000 printable ASCII characters, without spaces at its ends
+     */
+    public NewEvent<T> header(String name, String value) {
+        Map<String, String> more = new HashMap<>(headers);
+        more.put(requireNonNull(name, "name"), requireNonNull(value, "value"));
+        return headers(more);
+    }
+
+    /** Replaces all headers, see {@link #header}. */
+    public NewEvent<T> headers(Map<String, String> all) {
+        return new NewEvent<>(type, data, key, expectedVersion, publishId, EventHeaders.check(all));
     }
 
     /** Returns the type of the event. */
@@ -92,6 +118,11 @@ public final class NewEvent<T> {
         return publishId;
     }
 
+    /** Returns the headers, by name. */
+    public Map<String, String> headers() {
+        return headers;
+    }
+
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof NewEvent<?> that
@@ -99,12 +130,13 @@ public final class NewEvent<T> {
                 && data.equals(that.data)
                 && Objects.equals(key, that.key)
                 && Objects.equals(expectedVersion, that.expectedVersion)
-                && Objects.equals(publishId, that.publishId);
+                && Objects.equals(publishId, that.publishId)
+                && headers.equals(that.headers);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(type, data, key, expectedVersion, publishId);
+        return Objects.hash(type, data, key, expectedVersion, publishId, headers);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.carillon.event;
 
 import java.time.Instant;
+import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param destination where the events go, such as {@code kafka:orders}
  * @param node the node that sends; null if none does
+ * @param position where it is in the order of all consumers: {@link Events#list} lists what is behind it
  * @param lag the events that are not sent yet, without those that are held
  * @param sent the number of events that were sent
  * @param failingSince since when sending fails; null if it does not
@@ -22,12 +24,34 @@ public record Relay(
         String topic,
         String destination,
         @Nullable UUID node,
+        String position,
         Subscription.Lag lag,
         long sent,
         @Nullable Instant failingSince,
         @Nullable String error,
         long rejected,
         long waiting) {
+    /** Whether a relay sends. */
+    public enum State {
+        /** A node has it, and the destination accepts events, except those that are rejected. */
+        SENDING,
+        /** A node has it, and the last attempt to send failed. */
+        FAILING,
+        /** No node has it: its events wait until a node that declares it starts. */
+        WITHOUT_NODE;
+
+        /** Returns the state as in REST, such as {@code without-node}. */
+        public String text() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** Returns whether the relay sends now. */
+    public State state() {
+        if (node == null) return State.WITHOUT_NODE;
+        return failingSince == null ? State.SENDING : State.FAILING;
+    }
+
     /**
      * An event that the destination of a relay has rejected.
      *

@@ -1,11 +1,15 @@
 package io.carillon.event;
 
 import java.util.List;
+import java.util.Optional;
 
 /** The relays of one project. */
 public interface Relays {
     /** Returns the relays, by name. */
     List<Relay> list();
+
+    /** Returns a relay; empty if there is none with this name. */
+    Optional<Relay> get(String relay);
 
     /** Returns the events that the destination of a relay has rejected, the oldest first, at most {@code limit}. */
     List<Relay.Rejected> rejected(String relay, int limit);

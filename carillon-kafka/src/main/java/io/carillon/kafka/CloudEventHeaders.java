@@ -8,7 +8,10 @@ import java.time.format.DateTimeFormatter;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 
-/** The headers of the Kafka binding of CloudEvents 1.0 in binary mode: the value of the record is the data. */
+/**
+ * The headers of the Kafka binding of CloudEvents 1.0 in binary mode: the value of the record is the data. The
+ * headers of the publisher keep their names, none of which is a name of CloudEvents.
+ */
 record CloudEventHeaders(String source) {
     Headers of(Event<Payload> event) {
         Headers headers = new RecordHeaders();
@@ -23,6 +26,7 @@ record CloudEventHeaders(String source) {
                 headers,
                 "content-type",
                 event.data().codec().equals("json") ? "application/json" : "application/octet-stream");
+        event.headers().forEach((name, value) -> add(headers, name, value));
         return headers;
     }
 

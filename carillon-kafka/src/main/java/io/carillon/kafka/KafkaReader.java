@@ -142,8 +142,7 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
         for (ConsumerRecord<byte[], byte[]> record : records) {
             if (record.offset() < position(partition)) continue;
             try {
-                if (options.filter().test(record))
-                    events.add(requireNonNull(options.toEvent().apply(record), "the function returned null"));
+                if (options.filter().test(record)) events.add(options.event(record));
             } catch (RuntimeException failed) {
                 if (!options.parks()) {
                     if (move(partition, record.offset(), events, parked)) block(partition, record, failed);

@@ -1,18 +1,23 @@
 package io.carillon.kafka;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import io.carillon.event.NewEvent;
+import io.carillon.internal.value.EventHeaders;
 import io.carillon.internal.value.Names;
 import io.carillon.spi.EventSource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
 
 /**
  * Publishes the records of a Kafka topic as events. The offset is stored in the transaction that publishes the events,
@@ -55,6 +60,7 @@ public final class KafkaSource implements EventSource {
                             kafkaTopic,
                             requireNonNull(toEvent, "toEvent"),
                             record -> true,
+                            List.of(),
                             false,
                             false));
         }
@@ -66,8 +72,27 @@ public final class KafkaSource implements EventSource {
             String topic,
             Function<ConsumerRecord<byte[], byte[]>, ? extends NewEvent<?>> toEvent,
             Predicate<ConsumerRecord<byte[], byte[]>> filter,
+            List<String> copiedHeaders,
             boolean parks,
-            boolean fromEnd) {}
+            boolean fromEnd) {
+        Options {
+            copiedHeaders = List.copyOf(copiedHeaders);
+        }
+
+        /** Returns the event of a record, with the headers that are copied. */
+        NewEvent<?> event(ConsumerRecord<byte[], byte[]> record) {
+            NewEvent<?> event = requireNonNull(toEvent.apply(record), "the function returned null");
+            if (copiedHeaders.isEmpty()) return event;
+            Map<String, String> headers = new HashMap<>();
+            for (Header header : record.headers()) {
+                String name = header.key().toLowerCase(Locale.ROOT);
+                if (copiedHeaders.contains(name) && header.value() != null)
+                    headers.put(name, new String(header.value(), UTF_8));
+            }
+            headers.putAll(event.headers());
+            return event.headers(headers);
+        }
+    }
 
     private final Map<String, Object> config;
     private final Options options;
@@ -103,6 +128,7 @@ public final class KafkaSource implements EventSource {
                         options.topic(),
                         options.toEvent(),
                         options.filter(),
+                        options.copiedHeaders(),
                         options.parks(),
                         options.fromEnd()));
     }
@@ -116,6 +142,29 @@ public final class KafkaSource implements EventSource {
                         options.topic(),
                         options.toEvent(),
                         options.filter().and(filter),
+                        options.copiedHeaders(),
+                        options.parks(),
+                        options.fromEnd()));
+    }
+
+    /**
+     * Copies these headers of each record to its event, if the record has them. Names of Kafka are compared without
+     * regard to case; of several headers with one name, the last one is copied. A header that the function sets
+     * itself stays. A record whose header has a value that no event may have cannot be published.
+     */
+    public KafkaSource copyHeaders(String... names) {
+        List<String> all = Stream.concat(options.copiedHeaders().stream(), Stream.of(names))
+                .map(EventHeaders::checkName)
+                .distinct()
+                .toList();
+        return new KafkaSource(
+                config,
+                new Options(
+                        options.name(),
+                        options.topic(),
+                        options.toEvent(),
+                        options.filter(),
+                        all,
                         options.parks(),
                         options.fromEnd()));
     }
@@ -128,7 +177,13 @@ public final class KafkaSource implements EventSource {
         return new KafkaSource(
                 config,
                 new Options(
-                        options.name(), options.topic(), options.toEvent(), options.filter(), true, options.fromEnd()));
+                        options.name(),
+                        options.topic(),
+                        options.toEvent(),
+                        options.filter(),
+                        options.copiedHeaders(),
+                        true,
+                        options.fromEnd()));
     }
 
     /** Lets a partition that is not known yet start behind its last record. Default: with the oldest record. */
@@ -136,7 +191,13 @@ public final class KafkaSource implements EventSource {
         return new KafkaSource(
                 config,
                 new Options(
-                        options.name(), options.topic(), options.toEvent(), options.filter(), options.parks(), true));
+                        options.name(),
+                        options.topic(),
+                        options.toEvent(),
+                        options.filter(),
+                        options.copiedHeaders(),
+                        options.parks(),
+                        true));
     }
 
     @Override

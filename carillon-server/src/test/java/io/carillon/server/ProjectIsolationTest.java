@@ -78,6 +78,12 @@ class ProjectIsolationTest {
                                 + "\"start\":\"beginning\"}")
                 .requireStatus(201);
         SERVER.database()
+                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq)"
+                        + " VALUES ('alpha', 'secret', 'hidden', 'kafka:hidden', 0, 9223372036854775807)");
+        SERVER.database()
+                .execute("INSERT INTO carillon.event_source (project, name, part, next_position)"
+                        + " VALUES ('alpha', 'secret', 'hidden-0', 1)");
+        SERVER.database()
                 .execute("INSERT INTO carillon.app_user (id, issuer, subject, name)"
                         + " VALUES ('01a00000-0000-7000-8000-000000000001', 'https://id.example', "
                         + "'ann', 'hidden Ann')");

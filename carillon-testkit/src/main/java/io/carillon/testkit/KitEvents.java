@@ -4,6 +4,7 @@ import io.carillon.event.Event;
 import io.carillon.event.EventId;
 import io.carillon.event.EventType;
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.value.EventHeaders;
 import io.carillon.spi.PayloadCodec;
 import io.carillon.testkit.internal.server.Sql;
 import java.nio.charset.StandardCharsets;
@@ -15,7 +16,8 @@ import java.util.function.Function;
 /** The events in the database of a test. */
 public final class KitEvents {
     private static final String PUBLISHED = """
-            SELECT id, topic, type, key, version, published_at, data FROM carillon.event_store
+            SELECT id, topic, type, key, version, published_at, schedule, planned_at, headers, data
+              FROM carillon.event_store
              WHERE topic = :topic AND type = ANY (:types) ORDER BY seq
             """;
 
@@ -50,6 +52,9 @@ public final class KitEvents {
                 row.maybeText("key"),
                 row.number("version"),
                 row.instant("published_at"),
+                row.maybeText("schedule"),
+                row.maybeInstant("planned_at"),
+                EventHeaders.parse(row.maybeText("headers")),
                 older == null
                         ? codec.decode(data, type.dataType())
                         : older.apply(new String(data, StandardCharsets.UTF_8)));

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * and the signature. Secrets come from the endpoint only, and only a request to the URL of the endpoint gets them.
  */
 final class RequestFactory {
+    /** Starts the names of the headers of an event, so that they cannot replace other headers. */
+    private static final String EVENT_HEADER_PREFIX = "carillon-event-";
+
     private final EndpointSource endpoints;
 
     RequestFactory(EndpointSource endpoints) {
@@ -62,6 +65,8 @@ final class RequestFactory {
         if (body.length > 0) headers.put("content-type", "application/json");
         headers.putAll(target.headers());
         endpoint.ifPresent(found -> headers.putAll(found.secretHeaderValues()));
+        WebhookEvent event = message.event();
+        if (event != null) event.headers().forEach((name, value) -> headers.put(EVENT_HEADER_PREFIX + name, value));
         headers.putAll(metadata.headers());
         if (callbackToken != null && target.callback() != null)
             headers.put("carillon-callback-token", callbackToken.reveal());

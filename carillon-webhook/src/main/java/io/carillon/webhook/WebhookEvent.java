@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.carillon.event.CloudEventMode;
 import io.carillon.event.EventId;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param version the version of the key after this event; 0 if the topic has no versions
  * @param publishedAt in the form of RFC 3339
  * @param plannedAt the planned instant of the tick that published it; null if none did
+ * @param headers what the publisher added beside the data
  * @param codec the name of the codec of the data
  * @param mode structured or binary
  * @param data the data if its codec is json, or else its Base64; null if it must be loaded from the event
@@ -29,6 +31,7 @@ public record WebhookEvent(
         long version,
         String publishedAt,
         @Nullable String plannedAt,
+        Map<String, String> headers,
         String codec,
         String mode,
         @Nullable String data) {
@@ -37,6 +40,7 @@ public record WebhookEvent(
         requireNonNull(topic, "topic");
         requireNonNull(type, "type");
         requireNonNull(publishedAt, "publishedAt");
+        headers = headers == null ? Map.of() : Map.copyOf(headers);
         requireNonNull(codec, "codec");
         requireNonNull(mode, "mode");
     }
@@ -55,6 +59,6 @@ public record WebhookEvent(
     }
 
     WebhookEvent withData(String loaded) {
-        return new WebhookEvent(id, topic, type, key, version, publishedAt, plannedAt, codec, mode, loaded);
+        return new WebhookEvent(id, topic, type, key, version, publishedAt, plannedAt, headers, codec, mode, loaded);
     }
 }

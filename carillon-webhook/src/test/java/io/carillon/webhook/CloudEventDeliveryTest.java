@@ -140,6 +140,27 @@ class CloudEventDeliveryTest {
     }
 
     @Test
+    void headers_of_the_publisher_are_http_headers_with_a_prefix_in_both_modes() {
+        carillon.events()
+                .subscribe(SubscriptionDefinition.of(
+                        "binary",
+                        EventPattern.topic("orders"),
+                        new SubscriptionTarget.Endpoint("shop", CloudEventMode.BINARY),
+                        Subscribe.inAnyOrder()));
+
+        carillon.publish(
+                PLACED.of(json("1")).key("o-1").header("tenant", "acme \"1\"").header("host", "other.example"));
+        kit.runDue();
+
+        assertThat(receiver.requests()).hasSize(2).allSatisfy(request -> {
+            assertThat(request.header("carillon-event-tenant")).isEqualTo("acme \"1\"");
+            assertThat(request.header("carillon-event-host")).isEqualTo("other.example");
+            assertThat(request.header("host")).isNotEqualTo("other.example");
+            assertThat(request.body()).doesNotContain("acme");
+        });
+    }
+
+    @Test
     void two_subscriptions_may_send_one_event_to_the_same_endpoint() {
         carillon.events()
                 .subscribe(SubscriptionDefinition.of(

@@ -7,6 +7,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 
 /** A schedule as a row of a table, with one word for its state. */
 public final class ScheduleRow {
+    /** The columns of a list of schedules. */
     public static final List<String> COLUMNS =
             List.of("name", "state", "nextRun", "lastRun", "target", "owner", "description");
 
@@ -14,6 +15,7 @@ public final class ScheduleRow {
 
     private ScheduleRow() {}
 
+    /** Returns the row of a schedule. */
     public static JsonNode of(JsonNode schedule) {
         return JsonNodeFactory.instance
                 .objectNode()

@@ -2,6 +2,7 @@ package io.carillon.cli.remote;
 
 import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
+import static io.carillon.cli.remote.flags.JsonBody.putTexts;
 
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
@@ -62,6 +63,12 @@ final class EventCommands extends RemoteCommandGroup {
                     @Nullable
                     String data,
             @Option(
+                            names = "--header",
+                            paramLabel = "NAME=VALUE",
+                            description = "Header of the event, beside its data. Can be repeated.")
+                    @Nullable
+                    Map<String, String> headers,
+            @Option(
                             names = "--publish-id",
                             paramLabel = "ID",
                             description = "Your id of the event. Within 24 hours, an event with the same id is not "
@@ -78,6 +85,7 @@ final class EventCommands extends RemoteCommandGroup {
         ObjectNode body = emptyBody().put("topic", topic).put("type", type);
         putIfGiven(putIfGiven(body, "key", key), "publishId", publishId);
         if (data != null) body.set("data", JsonInput.parseOrReadFile("--data", data));
+        if (headers != null) putTexts(body, "headers", headers);
         if (versions) body.put("versions", true);
         if (expected != null) body.put("expectedVersion", expected);
         JsonNode made = client().post("/v1/events", body);

@@ -19,6 +19,7 @@ public final class RemoteCommands {
         groups.put("bulk", BulkCommands::new);
         groups.put("event", EventCommands::new);
         groups.put("subscription", SubscriptionCommands::new);
+        groups.put("relay", RelayCommands::new);
         groups.put("endpoint", EndpointCommands::new);
         groups.put("webhook", WebhookCommands::new);
         groups.put("node", NodeCommands::new);

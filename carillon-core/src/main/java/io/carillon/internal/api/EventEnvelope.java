@@ -18,11 +18,13 @@ import java.util.UUID;
 
 /**
  * The payload of a run for an event: a JSON object with the values of the event, and last the data, unless it is too
- * large. The database writes it, without nested values before the data. The bytes of the data are returned as they are,
- * so that numbers keep all digits, and no JSON library is needed.
+ * large. The database writes it; the headers are the only nested value before the data. The bytes of the data are
+ * returned as they are, so that numbers keep all digits, and no JSON library is needed.
  */
 final class EventEnvelope {
     private final byte[] bytes;
+    private final Map<String, String> values = new HashMap<>();
+    private Map<String, String> headers = Map.of();
     private int next = 1;
 
     private EventEnvelope(byte[] bytes) {
@@ -42,49 +44,70 @@ final class EventEnvelope {
         }
     }
 
-    /** Reads an object all of whose values are strings. */
-    static Map<String, String> strings(byte[] bytes) {
+    /**
+     * The values of the payload of a tick that publishes an event.
+     *
+     * @param values without the headers
+     */
+    record TickPayload(Map<String, String> values, Map<String, String> headers) {}
+
+    /** Reads the payload of a tick, whose data is a string. */
+    static TickPayload parseTick(byte[] bytes) {
         EventEnvelope reader = new EventEnvelope(bytes);
-        Map<String, String> values = new HashMap<>();
-        while (reader.skipTo("\"}") == '"') {
-            String name = reader.string();
-            reader.skipTo("\"");
-            values.put(name, reader.string());
-        }
-        return values;
+        reader.readAll(false);
+        return new TickPayload(reader.values, reader.headers);
     }
 
-    private Event<Optional<Payload>> event() {
-        Map<String, String> values = new HashMap<>();
-        Optional<byte[]> data = Optional.empty();
+    /** Reads all values up to the data, whose bytes are returned as they are if {@code dataIsLast}. */
+    private Optional<byte[]> readAll(boolean dataIsLast) {
         while (skipTo("\"}") == '"') {
             String name = string();
             skipTo(":");
             next++;
-            if (name.equals("data")) {
-                data = Optional.of(Arrays.copyOfRange(bytes, next, bytes.length - 1));
-                break;
+            if (dataIsLast && name.equals("data"))
+                return Optional.of(Arrays.copyOfRange(bytes, next, bytes.length - 1));
+            char first = skipSpaces();
+            if (first == '{') headers = object();
+            else {
+                String value = first == '"' ? string() : word();
+                if (first == '"' || !value.equals("null")) values.put(name, value);
             }
-            boolean quoted = skipSpaces() == '"';
-            String value = quoted ? string() : word();
-            if (quoted || !value.equals("null")) values.put(name, value);
         }
+        return Optional.empty();
+    }
+
+    /** Reads an object all of whose values are strings. */
+    private Map<String, String> object() {
+        Map<String, String> strings = new HashMap<>();
+        next++;
+        while (skipTo("\"}") == '"') {
+            String name = string();
+            skipTo("\"");
+            strings.put(name, string());
+        }
+        next++;
+        return strings;
+    }
+
+    private Event<Optional<Payload>> event() {
+        Optional<byte[]> data = readAll(true);
         String base64 = values.get("base64");
         String plannedAt = values.get("plannedAt");
         if (base64 != null) data = Optional.of(Base64.getDecoder().decode(base64));
         return new Event<>(
-                new EventId(UUID.fromString(value(values, "id"))),
-                value(values, "topic"),
-                value(values, "type"),
+                new EventId(UUID.fromString(value("id"))),
+                value("topic"),
+                value("type"),
                 values.get("key"),
-                Long.parseLong(value(values, "version")),
-                Instant.parse(value(values, "publishedAt")),
+                Long.parseLong(value("version")),
+                Instant.parse(value("publishedAt")),
                 values.get("schedule"),
                 plannedAt == null ? null : Instant.parse(plannedAt),
-                data.map(found -> new Payload(found, value(values, "codec"))));
+                headers,
+                data.map(found -> new Payload(found, value("codec"))));
     }
 
-    private static String value(Map<String, String> values, String name) {
+    private String value(String name) {
         String value = values.get(name);
         if (value == null) throw new IllegalArgumentException(name + " is missing");
         return value;

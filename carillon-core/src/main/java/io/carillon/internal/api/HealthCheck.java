@@ -192,8 +192,9 @@ public final class HealthCheck {
                 .behind(false, MAX_OVERDUE)
                 .forEach(behind -> addIssue(
                         Health.Kind.SUBSCRIPTION_BEHIND,
-                        ("subscription '%s' of project '%s' has not delivered the events since %s: start a node, or see"
-                                        + " the log of the nodes for errors of the loop 'events'")
+                        ("subscription '%s' of project '%s' has not delivered the events since %s: start a node, or"
+                                        + " execute the runs of its handler if 10,000 of them wait, or see the log of"
+                                        + " the nodes for errors of the loop 'events'")
                                 .formatted(behind.name(), behind.project(), behind.oldest())));
         storage.events()
                 .behind(true, MAX_EVENTS_HELD_BACK)

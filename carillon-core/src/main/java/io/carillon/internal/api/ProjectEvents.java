@@ -97,7 +97,8 @@ public final class ProjectEvents implements Events {
                 versioned,
                 event.expectedVersion().isPresent() ? event.expectedVersion().getAsLong() : null,
                 RunFactory.requireWithinLimit(name, data),
-                event.publishId());
+                event.publishId(),
+                event.headers());
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.carillon.event.Relay;
 import io.carillon.event.Relays;
 import io.carillon.internal.store.event.RelayStore;
 import java.util.List;
+import java.util.Optional;
 
 /** The relays of one project. */
 final class ProjectRelays implements Relays {
@@ -34,6 +35,11 @@ final class ProjectRelays implements Relays {
     @Override
     public List<Relay> list() {
         return store.list(project);
+    }
+
+    @Override
+    public Optional<Relay> get(String relay) {
+        return store.find(name(relay));
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.carillon.event.EventId;
 import io.carillon.event.NewEvent;
 import io.carillon.internal.run.ScheduledEvents;
 import io.carillon.internal.store.event.EventToStore;
+import io.carillon.internal.value.EventHeaders;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
 import io.carillon.spi.PayloadCodec;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * An event that a schedule publishes at each tick; the payload of its ticks, in JSON, which the database reads.
  *
  * @param key null if the event has none
+ * @param headers what the publisher adds beside the data
  * @param data the encoded data, in Base64
  */
 public record ScheduledEvent(
@@ -24,6 +26,7 @@ public record ScheduledEvent(
         String type,
         @Nullable String key,
         boolean versioned,
+        Map<String, String> headers,
         String codec,
         String data) {
     /** Encodes an event. An expected version and a publish id have no meaning here and are ignored. */
@@ -35,6 +38,7 @@ public record ScheduledEvent(
                 event.type().name(),
                 event.key(),
                 event.type().topic().versioned(),
+                event.headers(),
                 data.codec(),
                 Base64.getEncoder().encodeToString(data.bytes()));
     }
@@ -55,6 +59,8 @@ public record ScheduledEvent(
         StringBuilder json = new StringBuilder("{\"schedule\":\"" + schedule + "\",\"topic\":\"" + topic
                 + "\",\"type\":\"" + type + "\",\"codec\":\"" + escaped(codec) + "\"");
         if (key != null) json.append(",\"key\":\"").append(escaped(key)).append('"');
+        String headerJson = EventHeaders.toJson(headers);
+        if (headerJson != null) json.append(",\"headers\":").append(headerJson);
         json.append(",\"data\":\"").append(data).append("\"}");
         return new Payload(json.toString().getBytes(StandardCharsets.UTF_8), "json");
     }
@@ -72,26 +78,29 @@ public record ScheduledEvent(
 
     /** Reads the payload of a tick whose event has a version. */
     static ScheduledEvent parse(byte[] payload) {
-        Map<String, String> values = EventEnvelope.strings(payload);
+        EventEnvelope.TickPayload tick = EventEnvelope.parseTick(payload);
+        Map<String, String> values = tick.values();
         return new ScheduledEvent(
                 values.getOrDefault("schedule", ""),
                 values.getOrDefault("topic", ""),
                 values.getOrDefault("type", ""),
                 values.get("key"),
                 true,
+                tick.headers(),
                 values.getOrDefault("codec", ""),
                 values.getOrDefault("data", ""));
     }
 
     EventToStore toStore(String project, EventId id) {
         return new EventToStore(
-                project,
-                id,
-                topic,
-                type,
-                key,
-                versioned,
-                null,
-                new Payload(Base64.getDecoder().decode(data), codec));
+                        project,
+                        id,
+                        topic,
+                        type,
+                        key,
+                        versioned,
+                        null,
+                        new Payload(Base64.getDecoder().decode(data), codec))
+                .headers(headers);
     }
 }

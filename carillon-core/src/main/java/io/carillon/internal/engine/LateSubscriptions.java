@@ -28,6 +28,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Serves the subscriptions that have a cursor of their own: new ones, those that were paused, and replays. They read up
  * to the place of all others and then continue with the others, without a cursor; a replay reads up to its end.
+ * {@link BacklogLimiter} limits how many runs they create.
  */
 final class LateSubscriptions {
     private static final Logger log = LoggerFactory.getLogger(LateSubscriptions.class);
@@ -39,40 +40,58 @@ final class LateSubscriptions {
     private final EventDispatchStore store;
     private final Uuid7.Sequence runIds;
     private final EngineEvents events;
+    private final BacklogLimiter limiter;
     private long windowTicks = 1;
 
     LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, EngineEvents events) {
         this.store = store;
         this.runIds = runIds;
         this.events = events;
+        this.limiter = new BacklogLimiter(store);
     }
+
+    /** Subscriptions that are read together. They start at one position and get at most this number of events. */
+    private record Group(EventPosition start, int limit) {}
 
     /** Brings subscriptions to this place. Returns whether there was anything to do. */
     boolean catchUp(Place place, BooleanSupplier open) {
+        limiter.beginRound();
         boolean any = false;
-        boolean moved = true;
-        while (moved && open.getAsBoolean()) {
-            moved = false;
-            Map<EventPosition, List<Cursor>> groups = new LinkedHashMap<>();
+        boolean again = true;
+        while (again && open.getAsBoolean()) {
+            boolean moved = false;
+            int full = limiter.full().size();
+            List<Cursor> late = new ArrayList<>();
             List<Name> arrived = new ArrayList<>();
-            for (Cursor each : store.behind(SUBSCRIPTIONS)) {
+            for (Cursor each : store.behind(SUBSCRIPTIONS, limiter.full())) {
                 Long end = each.endsAtTick();
                 if (end != null && each.start().base() >= end) {
                     store.endReplay(each.name());
                     moved = true;
-                } else if (each.start().base() < last(each, place))
-                    groups.computeIfAbsent(each.start(), position -> new ArrayList<>())
-                            .add(each);
+                } else if (each.start().base() < last(each, place)) late.add(each);
                 else if (end == null && each.cursor().equals(place.position())) arrived.add(each.name());
             }
             if (!arrived.isEmpty()) moved |= store.join(place, arrived) > 0;
             // The join has changed the place. The others join in the next round.
             if (moved && !arrived.isEmpty()) place = store.place();
-            for (Map.Entry<EventPosition, List<Cursor>> group : groups.entrySet())
+            for (Map.Entry<Group, List<Cursor>> group : groups(late).entrySet())
                 moved |= deliver(group.getKey(), group.getValue(), place);
             any |= moved;
+            // Others may be behind those whose lane is full.
+            again = moved || limiter.full().size() > full;
         }
         return any;
+    }
+
+    private Map<Group, List<Cursor>> groups(List<Cursor> late) {
+        Map<Group, List<Cursor>> groups = new LinkedHashMap<>();
+        if (late.isEmpty()) return groups;
+        limiter.allowed(late).forEach((each, limit) -> {
+            // A power of two, so that subscriptions with nearly the same limit are read together.
+            Group group = new Group(each.start(), Math.min(READ_EVENTS, Integer.highestOneBit(limit)));
+            groups.computeIfAbsent(group, key -> new ArrayList<>()).add(each);
+        });
+        return groups;
     }
 
     private static long last(Cursor subscription, Place place) {
@@ -83,22 +102,23 @@ final class LateSubscriptions {
     }
 
     /** Reads the events of one window for subscriptions that start at one position, and delivers them. */
-    private boolean deliver(EventPosition from, List<Cursor> group, Place place) {
+    private boolean deliver(Group read, List<Cursor> group, Place place) {
+        EventPosition from = read.start();
         long last = group.stream().mapToLong(each -> last(each, place)).min().orElse(from.base());
         last = Math.min(last, from.base() + windowTicks);
-        List<Head> read = store.read(new Window(from, last, onlyTopic(group)), READ_EVENTS);
-        boolean full = read.size() == READ_EVENTS;
+        List<Head> heads = store.read(new Window(from, last, onlyTopic(group)), read.limit());
+        boolean full = heads.size() == read.limit();
         if (full) windowTicks = Math.max(1, windowTicks / 2);
-        else if (read.size() < READ_EVENTS / 4) windowTicks = Math.min(MAX_WINDOW_TICKS, 2 * windowTicks);
-        EventPosition end = full ? read.get(read.size() - 1).position() : EventPosition.endOf(last);
+        else if (heads.size() < READ_EVENTS / 4) windowTicks = Math.min(MAX_WINDOW_TICKS, 2 * windowTicks);
+        EventPosition end = full ? heads.get(heads.size() - 1).position() : EventPosition.endOf(last);
         boolean moved = false;
         Map<Name, Cursor> cursors = new LinkedHashMap<>();
         group.forEach(each -> cursors.put(each.name(), each));
         int perWrite = Math.max(1, WRITE_RUNS / Math.max(1, group.size()));
-        for (int first = 0; first == 0 || first < read.size(); first += perWrite) {
-            int next = Math.min(read.size(), first + perWrite);
-            EventPosition to = next == read.size() ? end : read.get(next - 1).position();
-            moved |= write(cursors, read.subList(first, next), to);
+        for (int first = 0; first == 0 || first < heads.size(); first += perWrite) {
+            int next = Math.min(heads.size(), first + perWrite);
+            EventPosition to = next == heads.size() ? end : heads.get(next - 1).position();
+            moved |= write(cursors, heads.subList(first, next), to);
         }
         return moved;
     }

@@ -40,14 +40,15 @@ class EventCommandsTest {
     @Test
     void an_event_is_published_listed_and_shown_with_its_deliveries() {
         runSuccessfully("subscription", "create", "mailer", "--topic", "shown", "--handler", "fine", "--in-order");
-        String event = published("shown", "--key", "17", "--data", "{\"amount\":1.10}");
+        String event = published(
+                "shown", "--key", "17", "--data", "{\"amount\":1.10}", "--header", "tenant=acme", "--header", "a=b=c");
         assertThat(event).startsWith("evt_");
 
         await().atMost(Duration.ofSeconds(30))
                 .untilAsserted(
                         () -> assertThat(runSuccessfully("event", "get", event).out())
                                 .contains("SUBSCRIPTION", "mailer", "succeeded")
-                                .contains("topic", "shown", "\"amount\":1.10"));
+                                .contains("topic", "shown", "\"amount\":1.10", "a: b=c", "tenant: acme"));
         assertThat(runSuccessfully("event", "list", "shown").out()).contains("TYPE", "order.placed", "17");
         assertThat(runSuccessfully("event", "list", "shown", "--key", "18", "-o", "name")
                         .out())
@@ -176,6 +177,30 @@ class EventCommandsTest {
     }
 
     @Test
+    void a_relay_is_listed_shown_and_its_rejected_event_is_decided() {
+        String event = published("relayed", "--key", "17");
+        SERVER.database()
+                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq)"
+                        + " VALUES ('default', 'to-kafka', 'relayed', 'kafka:relayed', 0, 9223372036854775807);"
+                        + " INSERT INTO carillon.event_relay_held (project, relay, tick, seq, event, day, key, state,"
+                        + " blocks, reason) SELECT project, 'to-kafka', 1, seq, id, day, key, 'rejected', true,"
+                        + " 'too large'"
+                        + " FROM carillon.event_store WHERE topic = 'relayed';"
+                        + " INSERT INTO carillon.event_source (project, name, part, next_position)"
+                        + " VALUES ('default', 'from-kafka', 'bank-0', 7)");
+
+        assertThat(runSuccessfully("relay", "list").out())
+                .contains("STATE", "to-kafka", "without-node", "kafka:relayed", "LAG");
+        assertThat(runSuccessfully("relay", "get", "to-kafka").out()).contains("position", event, "too large");
+        assertThat(runSuccessfully("relay", "sources").out()).contains("from-kafka", "bank-0", "7");
+        assertThat(runSuccessfully("relay", "skip", "to-kafka", event).out())
+                .isEqualTo("to-kafka skips %s.\n".formatted(event));
+        assertThat(SERVER.run("relay", "retry", "to-kafka", event).err()).contains("not among the rejected ones");
+        assertThat(runSuccessfully("relay", "delete", "to-kafka").out()).contains("Deleted to-kafka");
+        assertThat(SERVER.run("relay", "get", "to-kafka").exitCode()).isEqualTo(3);
+    }
+
+    @Test
     void a_schedule_publishes_an_event() {
         assertThat(runSuccessfully(
                                 "schedule",
@@ -187,13 +212,15 @@ class EventCommandsTest {
                                 "books/closed",
                                 "--event-key",
                                 "eu",
+                                "--header",
+                                "tenant=acme",
                                 "--payload",
                                 "{\"a\":1}")
                         .out())
                 .startsWith("Created nightly");
         assertThat(runSuccessfully("schedule", "list").out()).contains("event books/closed");
         assertThat(runSuccessfully("schedule", "get", "nightly", "-o", "yaml").out())
-                .contains("topic: books", "type: closed", "key: eu");
+                .contains("topic: books", "type: closed", "key: eu", "tenant: acme");
         runSuccessfully("schedule", "trigger", "nightly");
 
         await().atMost(Duration.ofSeconds(30))

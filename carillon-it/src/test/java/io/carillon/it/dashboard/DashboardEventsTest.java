@@ -109,6 +109,34 @@ class DashboardEventsTest {
     }
 
     @Test
+    void relays_and_sources_show_whether_they_work_and_what_is_wrong() {
+        BROWSER.server()
+                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq,"
+                        + " owner, leased_until, error, failing_since) VALUES"
+                        + " ('default', 'failing', 'shop', 'kafka:shop', 0, 9223372036854775807,"
+                        + " '018f0000-0000-7000-8000-000000000001', carillon.clock() + interval '1 hour',"
+                        + " '<b>no broker</b>', carillon.clock()),"
+                        + " ('default', 'alone', 'shop', 'kafka:alone', 0, 9223372036854775807, NULL, NULL,"
+                        + " NULL, NULL)");
+        BROWSER.server()
+                .execute("INSERT INTO carillon.event_source (project, name, part, next_position, blocked_at, reason)"
+                        + " VALUES ('default', 'bank', 'bank-0', 7, carillon.clock(), 'cannot read <i>it</i>')");
+        Page page = BROWSER.loggedIn();
+
+        BROWSER.show(page, "/events");
+
+        page.locator("main tr:has-text('failing'):has-text('Failing'):has-text('<b>no broker</b>')")
+                .waitFor();
+        page.locator("main tr:has-text('alone'):has-text('No node'):has-text('Start a node that declares it')")
+                .waitFor();
+        page.locator("main tr:has-text('bank-0'):has-text('Blocked'):has-text('cannot read <i>it</i>')")
+                .waitFor();
+        BROWSER.server()
+                .execute("DELETE FROM carillon.event_relay WHERE name IN ('failing', 'alone');"
+                        + " DELETE FROM carillon.event_source WHERE name = 'bank'");
+    }
+
+    @Test
     void a_page_without_events_says_how_to_publish_and_subscribe() {
         String key = BROWSER.server()
                 .call("POST", "/v1/projects", "{\"name\":\"empty-of-events\"}")

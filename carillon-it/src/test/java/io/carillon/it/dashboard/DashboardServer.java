@@ -162,6 +162,11 @@ final class DashboardServer implements AutoCloseable {
                 "{\"when\":{\"cron\":\"0 2 * * *\",\"zone\":\"Europe/Berlin\"},\"target\":{\"handler\":\"fine\"}}");
     }
 
+    /** Writes what only nodes with other systems write, such as the state of a relay. */
+    void execute(String sql) {
+        database.execute(sql);
+    }
+
     /** Executes all runs that are due. */
     void runDue() {
         call("POST", "/v1/run-due", "{\"budget\":\"5s\"}");

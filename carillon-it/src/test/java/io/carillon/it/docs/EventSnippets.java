@@ -53,6 +53,10 @@ static PublishResult publishOnce(Carillon carillon, OrderPlaced placed) {
 return carillon.publish(PLACED.of(placed).key(placed.order()).publishId("placed-" + placed.order()));
 }
 
+static void publishTraced(Carillon carillon, OrderPlaced placed, String trace) {
+carillon.publish(PLACED.of(placed).key(placed.order()).header("traceparent", trace).header("tenant", "acme"));
+}
+
 static void sendToShop(Carillon carillon) {
 SubscriptionTarget shop = new SubscriptionTarget.Endpoint("shop", CloudEventMode.STRUCTURED);
 carillon.project("acme").events().subscribe(

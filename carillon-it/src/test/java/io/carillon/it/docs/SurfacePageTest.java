@@ -14,6 +14,8 @@ import io.carillon.Schema;
 import io.carillon.cli.Main;
 import io.carillon.cli.shell.Shell;
 import io.carillon.event.Events;
+import io.carillon.event.Relays;
+import io.carillon.event.Sources;
 import io.carillon.it.architecture.SourceTree;
 import io.carillon.run.Enqueue;
 import io.carillon.schedule.ScheduleOptions;
@@ -69,7 +71,9 @@ class SurfacePageTest {
             "consumer",
             "plan",
             "fire",
-            "audit log");
+            "audit log",
+            "partition",
+            "destination");
 
     /** Methods without REST operation and command, which the page lists below its tables. */
     private static final Set<String> JAVA_ONLY = Set.of(
@@ -84,6 +88,10 @@ class SurfacePageTest {
             "Carillon.workflow",
             "Events.relays",
             "Events.sources",
+            "Sources.parked",
+            "Sources.removeParked",
+            "Sources.skip",
+            "Sources.remove",
             "Enqueue.afterRun",
             "Enqueue.afterAll",
             "Enqueue.onFailure",
@@ -143,6 +151,8 @@ class SurfacePageTest {
                 BulkActions.class,
                 Queues.class,
                 Events.class,
+                Relays.class,
+                Sources.class,
                 Schema.class)) actual.addAll(methods(type));
 
         assertThat(named).containsExactlyElementsOf(actual);

@@ -77,7 +77,11 @@ class KafkaRelayTest {
     void events_are_sent_as_cloud_events_with_their_key() {
         broker.createTopic(topic, 1, Map.of());
         Carillon carillon = node();
-        EventId id = publish(carillon, "o-1", "paid");
+        EventId id = ((Published) carillon.publish(NOTED.of("paid")
+                        .key("o-1")
+                        .header("traceparent", "00-1")
+                        .header("tenant", "acme")))
+                .id();
         carillon.publish(NOTED.of("no key"));
 
         eventually().untilAsserted(() -> assertThat(broker.values(topic)).containsExactly("\"paid\"", "\"no key\""));
@@ -91,7 +95,10 @@ class KafkaRelayTest {
         assertThat(header(record, "ce_time"))
                 .isEqualTo(carillon.events().get(id).orElseThrow().publishedAt().toString());
         assertThat(header(record, "content-type")).isEqualTo("application/json");
+        assertThat(header(record, "traceparent")).isEqualTo("00-1");
+        assertThat(header(record, "tenant")).isEqualTo("acme");
         assertThat(broker.records(topic).get(1).key()).isNull();
+        assertThat(broker.records(topic).get(1).headers().lastHeader("tenant")).isNull();
         eventually().untilAsserted(() -> assertThat(listed(carillon).sent()).isEqualTo(2));
         assertThat(listed(carillon).lag().count()).isZero();
         assertThat(listed(carillon).destination()).isEqualTo("kafka:" + topic);

@@ -3,6 +3,7 @@ package io.carillon.it.kafka;
 import static io.carillon.it.fixture.ApiFixture.eventually;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
 import io.carillon.Health;
@@ -90,6 +91,15 @@ class KafkaSourceTest {
         }
     }
 
+    private void sendWithHeaders(String value, Map<String, String> headers) {
+        try (KafkaProducer<String, String> producer =
+                new KafkaProducer<>(broker.client(), new StringSerializer(), new StringSerializer())) {
+            ProducerRecord<String, String> record = new ProducerRecord<>(topic, "k", value);
+            headers.forEach((name, text) -> record.headers().add(name, text.getBytes(UTF_8)));
+            assertThat(producer.send(record)).succeedsWithin(ApiFixture.TIMEOUT);
+        }
+    }
+
     private static List<String> published(Carillon carillon) {
         List<String> all = new ArrayList<>();
         String after = "";
@@ -172,6 +182,26 @@ class KafkaSourceTest {
         assertThat(carillon.events().sources().removeParked(topic, parked.get(0).partition(), 1))
                 .isTrue();
         assertThat(carillon.events().sources().parked(topic, 10)).hasSize(1);
+    }
+
+    @Test
+    void chosen_headers_of_a_record_become_headers_of_its_event() {
+        broker.createTopic(topic, 1, Map.of());
+        Carillon carillon =
+                node(source -> source.copyHeaders("tenant", "traceparent").park());
+
+        sendWithHeaders("v1", Map.of("Tenant", "acme", "other", "x", "traceparent", "00-1"));
+        sendWithHeaders("v2", Map.of("tenant", "a\nb"));
+        sendWithHeaders("v3", Map.of());
+
+        eventually().untilAsserted(() -> assertThat(published(carillon)).containsExactly("v1", "v3"));
+        assertThat(carillon.events().list("payments", "", 10).events())
+                .extracting(Event::headers)
+                .containsExactly(Map.of("tenant", "acme", "traceparent", "00-1"), Map.of());
+        assertThat(carillon.events().sources().parked(topic, 10))
+                .singleElement()
+                .satisfies(parked -> assertThat(parked.reason()).contains("event header 'tenant'"));
+        assertThatThrownBy(() -> node(source -> source.copyHeaders("ce_id"))).hasMessageContaining("reserved");
     }
 
     @Test

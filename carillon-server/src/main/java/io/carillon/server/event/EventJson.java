@@ -1,5 +1,7 @@
 package io.carillon.server.event;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.carillon.event.Event;
 import io.carillon.event.EventId;
 import io.carillon.event.PublishResult;
@@ -10,6 +12,7 @@ import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Problem;
 import io.carillon.server.redaction.PayloadRedaction;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Converts events to JSON. Readers see data without the fields whose names suggest a secret, like payloads of runs. */
@@ -26,7 +29,18 @@ public final class EventJson {
                 .put("publishedAt", event.publishedAt())
                 .put("schedule", event.schedule())
                 .put("plannedAt", event.plannedAt())
+                .put("headers", headers(event.headers()))
                 .put("data", data(event.data()));
+    }
+
+    /** Returns the headers without the values of those whose name suggests a secret; null if there are none. */
+    private static @Nullable Object headers(Map<String, String> headers) {
+        if (headers.isEmpty()) return null;
+        JsonObject all = new JsonObject();
+        headers.forEach(all::put);
+        return Json.parseStored(Json.text(all).getBytes(UTF_8))
+                .map(PayloadRedaction::redacted)
+                .orElse(null);
     }
 
     /** Returns JSON data without secrets; for any other codec, only the codec and the size. */

@@ -3,11 +3,13 @@ package io.carillon.server.event;
 import io.carillon.CarillonException;
 import io.carillon.event.NewEvent;
 import io.carillon.internal.json.JsonCodec;
+import io.carillon.internal.value.EventHeaders;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
 import java.util.Base64;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param schedule the schedule that publishes it; null for a run without one
  * @param key null if it has none
+ * @param headers what is added beside the data
  * @param codec the codec of the data
  * @param data the encoded data, in Base64
  */
@@ -25,8 +28,13 @@ public record EventTarget(
         String topic,
         String type,
         @Nullable String key,
+        Map<String, String> headers,
         String codec,
         String data) {
+    public EventTarget {
+        headers = headers == null ? Map.of() : EventHeaders.sorted(headers);
+    }
+
     /** The handler that publishes the events of runs. */
     public static final String HANDLER = "carillon.publish";
 
@@ -37,22 +45,29 @@ public record EventTarget(
         return kind.equals(Target.HANDLER) && name.equals(HANDLER);
     }
 
-    /** Reads topic, type and key of the event; it has no data yet. */
+    /** Reads topic, type, key and headers of the event; it has no data yet. */
     public static EventTarget read(JsonFields fields) {
         NewEvent<Payload> event = EventInput.event(fields, false, new Payload(new byte[0], "none"));
         fields.refuseUnknown();
-        return new EventTarget(null, event.type().topic().name(), event.type().name(), event.key(), "none", "");
+        return new EventTarget(
+                null, event.type().topic().name(), event.type().name(), event.key(), event.headers(), "none", "");
     }
 
     /** Returns the same event, published by a schedule. */
     public EventTarget ofSchedule(String name) {
-        return new EventTarget(name, topic, type, key, codec, data);
+        return new EventTarget(name, topic, type, key, headers, codec, data);
     }
 
     /** Returns the same event with this data. */
     public EventTarget withData(Payload payload) {
         return new EventTarget(
-                schedule, topic, type, key, payload.codec(), Base64.getEncoder().encodeToString(payload.bytes()));
+                schedule,
+                topic,
+                type,
+                key,
+                headers,
+                payload.codec(),
+                Base64.getEncoder().encodeToString(payload.bytes()));
     }
 
     /** Returns the encoded data. */
@@ -79,6 +94,10 @@ public record EventTarget(
         return new JsonObject()
                 .put(
                         "event",
-                        new JsonObject().put("topic", topic).put("type", type).put("key", key));
+                        new JsonObject()
+                                .put("topic", topic)
+                                .put("type", type)
+                                .put("key", key)
+                                .put("headers", headers.isEmpty() ? null : headers));
     }
 }

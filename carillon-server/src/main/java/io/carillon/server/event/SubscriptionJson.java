@@ -12,7 +12,6 @@ public final class SubscriptionJson {
     private SubscriptionJson() {}
 
     public static JsonObject toJson(Subscription subscription) {
-        Subscription.Lag lag = subscription.lag();
         SubscriptionDefinition definition = subscription.definition();
         return new JsonObject()
                 .put("name", subscription.name())
@@ -27,12 +26,7 @@ public final class SubscriptionJson {
                 .put("createdAt", subscription.createdAt())
                 .put("paused", paused(subscription.pause()))
                 .put("replays", subscription.replays())
-                .put(
-                        "lag",
-                        new JsonObject()
-                                .put("count", lag.count())
-                                .put("more", lag.count() >= Subscription.Lag.MAX_COUNT)
-                                .put("oldest", lag.oldest()));
+                .put("lag", RelayJson.lag(subscription.lag()));
     }
 
     private static JsonObject target(SubscriptionTarget target) {

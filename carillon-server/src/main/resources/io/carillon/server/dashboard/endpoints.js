@@ -145,6 +145,14 @@ export function EndpointPage({ name }) {
           <//></div></div></div>`;
 }
 
+function checkJson(text) {
+  try {
+    JSON.parse(text);
+  } catch (malformed) {
+    throw new Error(`The body is not valid JSON: ${malformed.message}.`);
+  }
+}
+
 /** Sends one webhook now, without a run, and shows the answer. */
 function testSend(endpoint) {
   openDialog('Test send', function Test({ close }) {
@@ -158,8 +166,9 @@ function testSend(endpoint) {
       event.preventDefault();
       setBusy(true);
       setError(null);
+      setAnswer(null);
       try {
-        JSON.parse(payload);
+        checkJson(payload);
         setAnswer(
           await post('v1/webhooks/test', `{"target":${JSON.stringify({ [kind]: value.trim() })},"payload":${payload}}`),
         );

@@ -31,6 +31,8 @@ const topicLink = (topic) => link('events', { topic });
 export function EventsPage({ query }) {
   const topic = query.get('topic') || '';
   const topics = useLoad('topics', () => get('v1/topics'), { kinds: ['event'], every: 5000 });
+  const relays = useLoad('relays', () => get('v1/relays'), { kinds: ['event', 'relay'], every: 5000 });
+  const sources = useLoad('sources', () => get('v1/sources'), { kinds: ['event'], every: 5000 });
   const [tail, setTail] = useState([]);
   const first = useLoad('subscriptions', () => get('v1/subscriptions', { limit: 100 }), {
     kinds: ['event', 'subscription'],
@@ -38,8 +40,9 @@ export function EventsPage({ query }) {
   });
   const subscriptions = first.data ? [...first.data.items, ...tail.flatMap((page) => page.items)] : [];
   const next = tail.length ? tail[tail.length - 1].next : first.data && first.data.next;
+  const transfers = [relays, sources].some((one) => one.data && one.data.items.length > 0);
   const nothing =
-    topics.data && first.data && topics.data.items.length === 0 && subscriptions.length === 0 && !topic;
+    topics.data && first.data && topics.data.items.length === 0 && subscriptions.length === 0 && !transfers && !topic;
   return html`<${Head} title="Events" /><div class="stack">
     <${ErrorBox} error=${topics.error || first.error} retry=${topics.error ? topics.reload : first.reload} />
     ${
@@ -47,7 +50,10 @@ export function EventsPage({ query }) {
         ? html`<${Teach} />`
         : html`${topic && html`<${TopicEvents} key=${topic} topic=${topic} query=${query} />`}
           <div class="two"><${Subscriptions} items=${first.data && subscriptions} more=${html`<${More} next=${next} load=${async () => setTail([...tail, await get('v1/subscriptions', { limit: 100, cursor: next })])} />`} />
-          <${Topics} topics=${topics.data} chosen=${topic} /></div>`
+          <${Topics} topics=${topics.data} chosen=${topic} /></div>
+          <${ErrorBox} error=${relays.error || sources.error} />
+          ${relays.data && relays.data.items.length > 0 && html`<${Relays} items=${relays.data.items} />`}
+          ${sources.data && sources.data.items.length > 0 && html`<${Sources} items=${sources.data.items} />`}`
     }</div>`;
 }
 
@@ -106,6 +112,50 @@ function Subscriptions({ items, more }) {
   }<//>`;
 }
 
+const RELAY_STATES = {
+  sending: ['succeeded', 'Sending'],
+  failing: ['failed', 'Failing'],
+  'without-node': ['missed', 'No node'],
+};
+
+function RelayState({ state }) {
+  const [look, text] = RELAY_STATES[state];
+  return html`<${State} state=${look} text=${text} />`;
+}
+
+/** What is wrong with a relay, in words; nothing if it sends all events. */
+function RelayProblem({ relay }) {
+  if (relay.state === 'without-node') return 'No node has this relay. Start a node that declares it, or delete it.';
+  if (relay.error) return html`since <${Time} at=${relay.failingSince} />: ${firstLine(relay.error)}`;
+  if (relay.rejected === 0) return null;
+  return html`<code>carillon relay get ${relay.name}</code> shows what was rejected`;
+}
+
+function Relays({ items }) {
+  return html`<${Card} title="Relays"><div class="table-wrap"><table><thead><tr><th>Name</th><th>State</th><th class="right">Lag</th><th class="right">Rejected</th><th class="c-narrow">Oldest</th><th class="c-mid">Destination</th><th class="c-wide">Node</th><th class="c-mid">Problem</th></tr></thead>
+    <tbody>${items.map(
+      (one) => html`<tr data-row><td>${one.name}<div class="under"><a href=${topicLink(one.topic)}>${one.topic}</a></div></td>
+      <td><${RelayState} state=${one.state} /></td>
+      <td class="num-col">${count(one.lag.count, one.lag.more)}</td>
+      <td class="num-col">${count(one.rejected, one.rejected >= 10000)}</td>
+      <td class="c-narrow"><${Time} at=${one.lag.oldest} /></td>
+      <td class="c-mid wide-cell"><div class="cut">${one.destination}</div></td>
+      <td class="c-wide">${one.node && html`<${Id} value=${one.node} />`}</td>
+      <td class="c-mid wide-cell"><${RelayProblem} relay=${one} /></td></tr>`,
+    )}</tbody></table></div><//>`;
+}
+
+function Sources({ items }) {
+  return html`<${Card} title="Sources"><div class="table-wrap"><table><thead><tr><th>Name</th><th>State</th><th>Partition</th><th class="right">Next</th><th class="c-narrow">Newest record</th><th class="c-mid">Problem</th></tr></thead>
+    <tbody>${items.map(
+      (one) => html`<tr data-row><td>${one.name}</td>
+      <td>${one.blockedSince ? html`<${State} state="failed" text="Blocked" />` : html`<${State} state="succeeded" text="Reading" />`}</td>
+      <td>${one.partition}</td><td class="num-col">${one.next}</td>
+      <td class="c-narrow"><${Time} at=${one.movedAt} /></td>
+      <td class="c-mid wide-cell"><div class="cut">${firstLine(one.reason)}</div></td></tr>`,
+    )}</tbody></table></div><//>`;
+}
+
 function TopicEvents({ topic, query }) {
   const [type, setType] = useState(query.get('type') || '');
   const [key, setKey] = useState(query.get('key') || '');
@@ -155,6 +205,7 @@ export function EventPage({ id }) {
         ['Published', html`<${Instant} at=${value.publishedAt} />`],
         ['Schedule', value.schedule && html`<a href=${scheduleLink(value.schedule)}>${value.schedule}</a>`],
         ['Planned', value.plannedAt && html`<${Instant} at=${value.plannedAt} />`],
+        ...Object.entries(value.headers || {}).map(([name, text]) => ['Header ' + name, html`<code>${text}</code>`]),
       ]} /><//></div></div>`;
 }
 

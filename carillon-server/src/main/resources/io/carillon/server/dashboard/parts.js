@@ -255,9 +255,11 @@ export function confirmAction({ title, text, confirm, tone, typed, fields, run }
       event.preventDefault();
       setBusy(true);
       setError(null);
+      const asked = dialog.get();
       try {
         await run(values);
-        close();
+        // The action may have opened another dialog, with its result.
+        if (dialog.get() === asked) close();
       } catch (failure) {
         setError(failure);
         setBusy(false);

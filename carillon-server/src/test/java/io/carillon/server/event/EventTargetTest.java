@@ -48,7 +48,8 @@ class EventTargetTest {
     @Test
     void what_list_prints_can_be_sent_back() {
         String key = SERVER.createProject("back");
-        String target = "\"target\":{\"event\":{\"topic\":\"t\",\"type\":\"b\",\"key\":\"k\"}}";
+        String target =
+                "\"target\":{\"event\":{\"topic\":\"t\",\"type\":\"b\",\"key\":\"k\",\"headers\":{\"tenant\":\"a\"}}}";
         Reply made = SERVER.put(key, "/v1/schedules/s", "{\"when\":{\"cron\":\"0 2 * * *\"}," + target + "}")
                 .requireStatus(201);
         Reply again = SERVER.put(

@@ -69,6 +69,32 @@ class EventsTest {
     }
 
     @Test
+    void headers_are_stored_and_shown_without_secrets() {
+        String key = SERVER.createProject("headers");
+        String body = "{\"topic\":\"t\",\"type\":\"a\",\"headers\":%s}";
+        String event = publish(key, body.formatted("{\"tenant\":\"acme\",\"api-key\":\"s-1\"}"))
+                .requireStatus(201)
+                .at("/event");
+        publish(key, body.formatted("{}")).requireStatus(201);
+
+        Reply shown = SERVER.get(key, "/v1/events/" + event).requireStatus(200);
+        JsonNode items = SERVER.get(key, "/v1/events?topic=t&order=newest")
+                .requireStatus(200)
+                .json()
+                .path("items");
+
+        assertThat(shown.json().path("headers").toString())
+                .isEqualTo("{\"api-key\":\"[redacted]\",\"tenant\":\"acme\"}");
+        assertThat(items).hasSize(2);
+        assertThat(items.get(0).has("headers")).isFalse();
+        assertThat(publish(key, body.formatted("{\"Tenant\":\"acme\"}"))
+                        .requireStatus(422)
+                        .text())
+                .contains("/headers", "Tenant");
+        assertThat(publish(key, body.formatted("{\"tenant\":1}")).status()).isEqualTo(422);
+    }
+
+    @Test
     void a_publish_id_or_an_idempotency_key_makes_a_repetition_store_nothing() {
         String key = SERVER.createProject("repeating");
         String body = "{\"topic\":\"a\",\"type\":\"b\",\"data\":%d,\"publishId\":\"mine\"}";

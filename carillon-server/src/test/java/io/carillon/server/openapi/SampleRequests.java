@@ -79,7 +79,9 @@ public final class SampleRequests {
             Map.entry("pauseSubscription", "{\"reason\":\"r\"}"),
             Map.entry("resumeSubscription", "{}"),
             Map.entry("replaySubscription", "{\"from\":\"2026-02-01T00:00:00Z\",\"to\":\"2026-02-03T00:00:00Z\"}"),
-            Map.entry("skipEvent", "{\"event\":\"evt_00000000000000000000000000\"}"));
+            Map.entry("skipEvent", "{\"event\":\"evt_00000000000000000000000000\"}"),
+            Map.entry("retryRelayedEvent", "{\"event\":\"evt_00000000000000000000000000\"}"),
+            Map.entry("skipRelayedEvent", "{\"event\":\"evt_00000000000000000000000000\"}"));
 
     private SampleRequests() {}
 

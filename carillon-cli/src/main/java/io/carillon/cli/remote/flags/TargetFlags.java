@@ -48,7 +48,7 @@ final class TargetFlags {
                     .formatted(topicAndType));
         ObjectNode json = JsonBody.emptyBody();
         ObjectNode published = json.putObject("event").put("topic", parts[0]).put("type", parts[1]);
-        JsonBody.putIfGiven(published, "key", eventKey);
+        webhookFlags.addEventHeaders(JsonBody.putIfGiven(published, "key", eventKey));
         return json;
     }
 
@@ -69,9 +69,10 @@ final class TargetFlags {
         if (eventKey != null && event == null) throw new UsageException("--event-key needs --event.");
         if (endpoint != null) return webhookFlags.endpointJson(endpoint);
         if (webhook != null) return webhookFlags.json(webhook);
-        if (!webhookFlags.isEmpty())
-            throw new UsageException("--method and --callback need --webhook; --header needs --webhook or --endpoint.");
         if (event != null) return eventJson(event);
+        if (!webhookFlags.isEmpty())
+            throw new UsageException(
+                    "--method and --callback need --webhook; --header needs --webhook, --endpoint or --event.");
         return target != null
                 ? JsonInput.parseOrReadFile("--target", target)
                 : JsonBody.emptyBody().put("handler", handler);

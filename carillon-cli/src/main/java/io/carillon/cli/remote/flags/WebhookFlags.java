@@ -12,7 +12,10 @@ public final class WebhookFlags {
     @Option(names = "--method", paramLabel = "METHOD", description = "HTTP method. Default: POST.")
     private @Nullable String method;
 
-    @Option(names = "--header", paramLabel = "NAME=VALUE", description = "Header to send. Can be repeated.")
+    @Option(
+            names = "--header",
+            paramLabel = "NAME=VALUE",
+            description = "Header to send, or of the event. Can be repeated.")
     private Map<String, String> headers = new LinkedHashMap<>();
 
     @Option(
@@ -31,6 +34,13 @@ public final class WebhookFlags {
         JsonBody.putIfGiven(target, "method", method);
         JsonBody.putIfGiven(target, "callback", callback);
         return JsonBody.putTexts(target, "headers", headers);
+    }
+
+    /** Adds the headers to the event that a run publishes. */
+    void addEventHeaders(ObjectNode event) {
+        if (method != null || callback != null)
+            throw new UsageException("--method and --callback need --webhook. Remove them.");
+        JsonBody.putTexts(event, "headers", headers);
     }
 
     /** Returns the target that calls the endpoint of this name. */

@@ -91,11 +91,12 @@ public final class AttemptEndings {
             + ":wait) r),"
             + """
             published AS (
-              INSERT INTO carillon.event_store (project, id, day, xid, topic, type, key, codec, data, schedule,
-                planned_at)
+              INSERT INTO carillon.event_store (project, id, day, xid, topic, type, key, codec, data, headers,
+                schedule, planned_at)
               SELECT ended.project, n.id, carillon.day_of_id(n.id), ended.publisher, p.event ->> 'topic',
                      p.event ->> 'type', p.event ->> 'key', p.event ->> 'codec',
-                     decode(p.event ->> 'data', 'base64'), p.event ->> 'schedule', ended.planned_at
+                     decode(p.event ->> 'data', 'base64'), nullif(p.event ->> 'headers', '{}'),
+                     p.event ->> 'schedule', ended.planned_at
                 FROM ended
                 CROSS JOIN LATERAL (SELECT convert_from(ended.payload, 'UTF8')::jsonb AS event OFFSET 0) p
                 CROSS JOIN LATERAL (SELECT carillon.id_now(ended.id) AS id OFFSET 0) n

@@ -4,6 +4,7 @@ import io.carillon.internal.jdbc.CopyBuffer;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.store.event.EventToStore;
+import io.carillon.internal.value.EventHeaders;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
@@ -11,12 +12,12 @@ import java.util.Optional;
 /** An insert of many events by COPY, in a transaction of its own. COPY cannot handle conflicts. */
 final class EventCopy {
     private static final int MIN_EVENTS = 1_000;
-    private static final short COLUMNS = 9;
+    private static final short COLUMNS = 10;
 
     private static final String XID = "SELECT carillon.event_xid()::text AS xid";
 
     private static final String COPY =
-            "COPY carillon.event_store (project, id, day, xid, topic, type, key, codec, data)"
+            "COPY carillon.event_store (project, id, day, xid, topic, type, key, codec, data, headers)"
                     + " FROM STDIN (FORMAT binary)";
 
     private static final String NOTIFY =
@@ -69,5 +70,6 @@ final class EventCopy {
         rows.maybeText(event.key());
         rows.text(event.data().codec());
         rows.bytes(event.data().bytes());
+        rows.maybeText(EventHeaders.toJson(event.headers()));
     }
 }

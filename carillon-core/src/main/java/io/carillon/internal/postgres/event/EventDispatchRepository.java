@@ -10,6 +10,7 @@ import io.carillon.internal.store.event.EventToStore;
 import io.carillon.run.RunId;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +34,27 @@ public final class EventDispatchRepository implements EventDispatchStore {
               JOIN carillon.event_subscription s ON s.project = c.project AND s.name = c.name,
                    (SELECT CASE WHEN min(tick) > 1 THEN min(tick) ELSE 0 END AS tick FROM carillon.event_tick) oldest
              WHERE s.paused_at IS NULL
+               AND NOT EXISTS (SELECT 1 FROM unnest(:withoutProjects::text[], :withoutNames::text[]) AS w(project, name)
+                                WHERE w.project = c.project AND w.name = c.name)
              ORDER BY c.tick, c.seq, c.project, c.name, c.replay LIMIT :limit
+            """;
+
+    // Several subscriptions may create their runs in one lane, which is counted once.
+    private static final String BACKLOGS = """
+            WITH wanted AS MATERIALIZED (
+              SELECT s.project, s.name, s.queue, s.priority, s.target_name
+                FROM unnest(:projects::text[], :names::text[]) AS n(project, name)
+                CROSS JOIN LATERAL (SELECT * FROM carillon.event_subscription
+                                     WHERE project = n.project AND name = n.name ORDER BY name LIMIT 1) s),
+            lanes AS MATERIALIZED (
+              SELECT l.*, (SELECT count(*)
+                             FROM (SELECT 1 FROM carillon.run r
+                                    WHERE r.project = l.project AND r.queue = l.queue AND r.priority = l.priority
+                                      AND r.target_name = l.target_name
+                                    ORDER BY r.ready_at LIMIT :atMost) few) AS runs
+                FROM (SELECT DISTINCT project, queue, priority, target_name FROM wanted) l)
+            SELECT w.project, w.name, l.queue, l.target_name, l.priority, l.runs
+              FROM wanted w JOIN lanes l USING (project, queue, priority, target_name)
             """;
 
     private static final String READ = """
@@ -183,9 +204,28 @@ public final class EventDispatchRepository implements EventDispatchStore {
     }
 
     @Override
-    public List<Cursor> behind(int limit) {
-        return database.single(
-                session -> session.query(BEHIND).number("limit", limit).list(EventDispatchRepository::cursor));
+    public List<Cursor> behind(int limit, Collection<Subscriber> without) {
+        return database.single(session -> session.query(BEHIND)
+                .column("withoutProjects", "text", without, Subscriber::project)
+                .column("withoutNames", "text", without, Subscriber::name)
+                .number("limit", limit)
+                .list(EventDispatchRepository::cursor));
+    }
+
+    @Override
+    public List<Backlog> backlogs(Collection<Subscriber> subscribers, long atMost) {
+        return database.single(session -> session.query(BACKLOGS)
+                .column("projects", "text", subscribers, Subscriber::project)
+                .column("names", "text", subscribers, Subscriber::name)
+                .number("atMost", atMost)
+                .list(row -> new Backlog(
+                        new Subscriber(row.text("project"), row.text("name")),
+                        new Lane(
+                                row.text("project"),
+                                row.text("queue"),
+                                row.text("target_name"),
+                                row.number("priority")),
+                        row.number("runs"))));
     }
 
     private static Cursor cursor(Row row) throws SQLException {

@@ -12,6 +12,7 @@ import io.carillon.internal.store.event.EventPosition;
 import io.carillon.internal.store.event.EventStore.EventRead;
 import io.carillon.internal.store.event.EventStore.PositionedEvent;
 import io.carillon.internal.store.event.EventToStore;
+import io.carillon.internal.value.EventHeaders;
 import io.carillon.run.Payload;
 import io.carillon.run.RunId;
 import java.sql.SQLException;
@@ -36,7 +37,7 @@ final class EventReader {
     private static final long MAX_BYTES = 4 * 1024 * 1024;
 
     private static final String COLUMNS =
-            "id, topic, type, key, version, published_at, schedule, planned_at, codec, data";
+            "id, topic, type, key, version, published_at, schedule, planned_at, headers, codec, data";
 
     private static final String FIND = "SELECT " + COLUMNS + """
              FROM carillon.event_store WHERE project = :project AND id = :id AND day = :day::date
@@ -48,7 +49,7 @@ final class EventReader {
 
     // The size of data is known without reading it. Events behind the most bytes are returned without data.
     private static final String FIND_ALL = """
-            SELECT id, topic, type, key, version, published_at, schedule, planned_at, codec,
+            SELECT id, topic, type, key, version, published_at, schedule, planned_at, headers, codec,
                    CASE WHEN bytes_before < :bytes THEN data END AS data
               FROM (SELECT s.*, sum(octet_length(s.data)) OVER (ORDER BY e.ordinal) - octet_length(s.data)
                                   AS bytes_before
@@ -151,6 +152,7 @@ final class EventReader {
                 row.instant("published_at"),
                 row.maybeText("schedule"),
                 row.maybeInstant("planned_at"),
+                EventHeaders.parse(row.maybeText("headers")),
                 new Payload(row.bytes("data"), row.text("codec")));
     }
 

@@ -19,6 +19,7 @@ import io.carillon.internal.postgres.partition.Partitions;
 import io.carillon.internal.store.event.EventPosition;
 import io.carillon.internal.store.event.EventStore;
 import io.carillon.internal.store.event.EventToStore;
+import io.carillon.internal.value.EventHeaders;
 import io.carillon.run.Payload;
 import io.carillon.run.RunId;
 import java.sql.SQLException;
@@ -40,12 +41,14 @@ public final class EventRepository implements EventStore {
     // The inserts take their seq in the given order. Without a number of the transaction a new epoch must begin.
     private static final String PUBLISH = """
             WITH stored AS (
-              INSERT INTO carillon.event_store (project, id, day, xid, topic, type, key, codec, data, version)
-              SELECT e.project, e.id, e.day, x.xid, e.topic, e.type, e.key, e.codec, e.data, e.version
+              INSERT INTO carillon.event_store (project, id, day, xid, topic, type, key, codec, data, version, headers)
+              SELECT e.project, e.id, e.day, x.xid, e.topic, e.type, e.key, e.codec, e.data, e.version,
+                     e.headers
                 FROM (SELECT carillon.event_xid() AS xid OFFSET 0) x,
                      unnest(:projects::text[], :ids::uuid[], :days::date[], :topics::text[], :types::text[],
-                       :keys::text[], :codecs::text[], :datas::bytea[], :versions::int8[])
-                       WITH ORDINALITY AS e(project, id, day, topic, type, key, codec, data, version, ordinal)
+                       :keys::text[], :codecs::text[], :datas::bytea[], :versions::int8[], :headers::text[])
+                       WITH ORDINALITY AS e(project, id, day, topic, type, key, codec, data, version, headers,
+                         ordinal)
                WHERE x.xid IS NOT NULL
                ORDER BY e.ordinal
               ON CONFLICT DO NOTHING RETURNING id, version),
@@ -268,6 +271,7 @@ public final class EventRepository implements EventStore {
                             "int8",
                             remaining,
                             event -> versions.wanted().getOrDefault(event.id(), 0L))
+                    .column("headers", "text", remaining, event -> EventHeaders.toJson(event.headers()))
                     .flag("notifyNodes", notifyNodes)
                     .list(row -> versions.stored().put(new EventId(row.uuid("id")), row.number("version")));
             remaining = without(remaining, versions.stored());

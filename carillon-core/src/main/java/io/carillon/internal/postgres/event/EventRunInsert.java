@@ -16,7 +16,7 @@ final class EventRunInsert {
                 'publishedAt', to_char(e.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                 'schedule', e.schedule,
                 'plannedAt', to_char(e.planned_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-                'codec', e.codec)::text, -1)
+                'headers', e.headers::json, 'codec', e.codec)::text, -1)
                 || CASE WHEN octet_length(e.data) > %1$d THEN ''
                         WHEN e.codec = 'json' THEN ',"data":' || convert_from(e.data, 'UTF8')
                         ELSE ',"base64":"' || translate(encode(e.data, 'base64'), chr(10), '') || '"' END
@@ -25,7 +25,7 @@ final class EventRunInsert {
                 'id', e.id, 'topic', e.topic, 'type', e.type, 'key', e.key, 'version', e.version,
                 'publishedAt', to_char(e.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                 'plannedAt', to_char(e.planned_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-                'codec', e.codec, 'mode', w.mode,
+                'headers', e.headers::json, 'codec', e.codec, 'mode', w.mode,
                 'data', CASE WHEN octet_length(e.data) > %1$d THEN NULL
                              WHEN e.codec = 'json' THEN convert_from(e.data, 'UTF8')
                              ELSE translate(encode(e.data, 'base64'), chr(10), '') END))::text END, 'UTF8')

@@ -39,7 +39,7 @@ final class HeldEvents {
     private static final String ROWS = """
             SELECT * FROM (
               SELECT h.tick, h.seq, s.id, s.topic, s.type, s.key, s.version, s.published_at, s.schedule,
-                s.planned_at, s.codec, s.data,
+                s.planned_at, s.headers, s.codec, s.data,
                      sum(coalesce(octet_length(s.data), 0)) OVER (ORDER BY h.tick, h.seq)
                        - coalesce(octet_length(s.data), 0) AS before
                 FROM (SELECT * %s ORDER BY h.tick, h.seq LIMIT :limit) h
@@ -58,6 +58,14 @@ final class HeldEvents {
 
     private static final String NEXT =
             "SELECT h.tick, h.seq " + BEHIND + " AND (h.tick, h.seq) > (:tick, :seq) ORDER BY h.tick, h.seq LIMIT 1";
+
+    // REMOVE looks whether the first event is still held. It starts when this lock is held, so that it sees what
+    // another
+    // try of the same removal has done.
+    private static final String LOCK = """
+            SELECT 1 AS locked FROM carillon.event_relay
+             WHERE project = :project AND name = :name AND epoch = :epoch FOR NO KEY UPDATE
+            """;
 
     // The relay is written by its key and fence, and the other writes read its RETURNING.
     private static final String REMOVE = """
@@ -160,13 +168,17 @@ final class HeldEvents {
     }
 
     void remove(Lease lease, List<EventPosition> rows, @Nullable EventPosition next, long sent) {
-        database.single(session -> lease(session.query(REMOVE), lease)
-                .column("ticks", "int8", rows, EventPosition::tick)
-                .column("seqs", "int8", rows, EventPosition::seq)
-                .number("nextTick", next == null ? null : next.tick())
-                .number("nextSeq", next == null ? null : next.seq())
-                .number("sent", sent)
-                .list(row -> row.number("gone")));
+        database.transaction(session -> {
+            if (lease(session.query(LOCK), lease).first(row -> true).isEmpty()) return false;
+            return lease(session.query(REMOVE), lease)
+                    .column("ticks", "int8", rows, EventPosition::tick)
+                    .column("seqs", "int8", rows, EventPosition::seq)
+                    .number("nextTick", next == null ? null : next.tick())
+                    .number("nextSeq", next == null ? null : next.seq())
+                    .number("sent", sent)
+                    .list(row -> row.number("gone"))
+                    .isEmpty();
+        });
     }
 
     void rejectAgain(Lease lease, EventPosition position, String reason) {

@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -28,16 +29,14 @@ final class RelayListing {
                      WHERE h.project = r.project AND h.relay = r.name AND h.blocks
                        AND h.state = 'waiting' LIMIT :limit) x)
                      AS waiting
-              FROM carillon.event_relay r WHERE r.project = coalesce(:project, r.project)
+              FROM carillon.event_relay r
+             WHERE r.project = coalesce(:project, r.project) AND r.name = coalesce(:name, r.name)
              ORDER BY r.project, r.name LIMIT 500
             """;
 
     private static final String LAG = """
-            SELECT count(*) AS count, min(s.published_at) AS oldest
-              FROM carillon.events_after(:base, :last, :tick, :afterSeq, :project, :topic, NULL, :limit) a
-              CROSS JOIN LATERAL (SELECT published_at FROM carillon.event_store
-                                   WHERE project = a.project AND id BETWEEN a.id AND a.id AND day = a.day
-                                   ORDER BY id LIMIT 1) s
+            SELECT count(*) AS count, min(published_at) AS oldest
+              FROM carillon.some_events_after(:base, :last, :tick, :afterSeq, :project, :topic, :limit)
             """;
 
     // The next tick tells how long the cursor has not moved; the events behind it are read only then.
@@ -55,9 +54,6 @@ final class RelayListing {
               FROM carillon.event_relay r ORDER BY r.cursor_tick LIMIT 1000
             """;
 
-    /** The lag is counted within this number of ticks, so that it costs the same for any lag. */
-    private static final long MAX_LAG_TICKS = 1_024;
-
     private final Database database;
 
     RelayListing(Database database) {
@@ -65,19 +61,25 @@ final class RelayListing {
     }
 
     List<Relay> list(String project) {
-        return read(project, (name, relay) -> relay);
+        return read(project, null, (name, relay) -> relay);
+    }
+
+    Optional<Relay> find(Name wanted) {
+        return read(wanted.project(), wanted.name(), (name, relay) -> relay).stream()
+                .findFirst();
     }
 
     List<Figures> figures() {
-        return read(null, Figures::new);
+        return read(null, null, Figures::new);
     }
 
-    /** Reads the relays of a project, or of all projects. */
-    private <T> List<T> read(@Nullable String project, BiFunction<Name, Relay, T> result) {
+    /** Reads one relay or all relays of a project, or those of all projects. */
+    private <T> List<T> read(@Nullable String project, @Nullable String wanted, BiFunction<Name, Relay, T> result) {
         return database.single(session -> {
             long latest = EventReader.TickRange.read(session).latest();
             return session.query(LIST)
                     .text("project", project)
+                    .text("name", wanted)
                     .number("limit", Subscription.Lag.MAX_COUNT)
                     .list(row -> {
                         Name name = new Name(row.text("project"), row.text("name"));
@@ -86,6 +88,7 @@ final class RelayListing {
                                 row.text("topic"),
                                 row.text("destination"),
                                 row.maybeUuid("node"),
+                                RelayRepository.cursor(row).toString(),
                                 lag(session, name, row.text("topic"), RelayRepository.cursor(row), latest),
                                 row.number("sent"),
                                 row.maybeInstant("failing_since"),
@@ -100,8 +103,7 @@ final class RelayListing {
     private static Subscription.Lag lag(Session session, Name relay, String topic, EventPosition cursor, long latest)
             throws SQLException {
         if (cursor.base() >= latest) return new Subscription.Lag(0, null);
-        long last = Math.min(latest, cursor.base() + MAX_LAG_TICKS);
-        return RelayRepository.window(session.query(LAG), relay, topic, cursor, last)
+        return RelayRepository.window(session.query(LAG), relay, topic, cursor, latest)
                 .number("limit", Subscription.Lag.MAX_COUNT)
                 .first(row -> new Subscription.Lag(row.number("count"), row.maybeInstant("oldest")))
                 .orElseThrow();

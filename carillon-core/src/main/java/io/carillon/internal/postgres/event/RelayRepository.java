@@ -80,7 +80,7 @@ public final class RelayRepository implements RelayStore {
     private static final String READ = """
             SELECT * FROM (
               SELECT a.tick, a.seq, s.id, s.topic, s.type, s.key, s.version, s.published_at, s.schedule,
-                s.planned_at, s.codec, s.data,
+                s.planned_at, s.headers, s.codec, s.data,
                      sum(octet_length(s.data)) OVER (ORDER BY a.tick, a.seq) - octet_length(s.data) AS before
                 FROM carillon.events_after(:base, :last, :tick, :afterSeq, :project, :topic, NULL, :limit) a
                 CROSS JOIN LATERAL (SELECT * FROM carillon.event_store
@@ -286,6 +286,11 @@ public final class RelayRepository implements RelayStore {
     @Override
     public List<Relay> list(String project) {
         return listing.list(project);
+    }
+
+    @Override
+    public Optional<Relay> find(Name relay) {
+        return listing.find(relay);
     }
 
     @Override

@@ -81,15 +81,11 @@ final class SubscriptionRepository {
 
     private static final String FIND = SELECT + " AND s.name = :name";
 
-    // The events of one window; the count has a limit, so that it costs the same for any lag.
+    // The number of examined events has a limit, so that the count costs the same for any lag.
     private static final String LAG = """
-            SELECT count(*) AS count, min(e.published_at) AS oldest
-              FROM (SELECT s.published_at
-                      FROM carillon.events_after(:base, :last, :tick, :seq, :project, :topicName, NULL, :limit) a
-                      CROSS JOIN LATERAL (SELECT published_at FROM carillon.event_store
-                                           WHERE project = a.project AND id BETWEEN a.id AND a.id AND day = a.day
-                                           ORDER BY id LIMIT 1) s
-                     WHERE a.project = :project AND a.topic LIKE :topic AND a.type LIKE ANY (:types::text[])) e
+            SELECT count(*) AS count, min(published_at) AS oldest
+              FROM carillon.some_events_after(:base, :last, :tick, :seq, :project, :topicName, :limit)
+             WHERE project = :project AND topic LIKE :topic AND type LIKE ANY (:types::text[])
             """;
 
     // The next tick tells how long the cursor has not moved; the events behind it are read only then.
@@ -289,7 +285,7 @@ final class SubscriptionRepository {
         if (after.base() >= latest) return new Subscription.Lag(0, null);
         return session.query(LAG)
                 .number("base", after.base())
-                .number("last", Math.min(latest, after.base() + 1_024))
+                .number("last", latest)
                 .number("tick", after.tick())
                 .number("seq", after.seq())
                 .number("limit", Subscription.Lag.MAX_COUNT)

@@ -3,6 +3,7 @@ package io.carillon.internal.store.event;
 import io.carillon.event.EventId;
 import io.carillon.event.EventPattern;
 import io.carillon.run.RunId;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -53,7 +54,12 @@ public interface EventDispatchStore {
     int join(Place place, List<Name> subscriptions);
 
     /** The name of a subscription, or of a replay for it. */
-    record Name(String project, String name, long replay) {}
+    record Name(String project, String name, long replay) {
+        /** Returns the subscription. */
+        public Subscriber subscriber() {
+            return new Subscriber(project, name);
+        }
+    }
 
     /**
      * A subscription with a cursor of its own.
@@ -70,8 +76,29 @@ public interface EventDispatchStore {
             @Nullable Long endsAtTick,
             Set<EventId> skipped) {}
 
-    /** Returns subscriptions and replays with a cursor that are not paused, those that are furthest behind first. */
-    List<Cursor> behind(int limit);
+    /**
+     * Returns subscriptions and replays with a cursor that are not paused, those that are furthest behind first.
+     *
+     * @param without subscriptions that are left out, with their replays
+     */
+    List<Cursor> behind(int limit, Collection<Subscriber> without);
+
+    /** Like {@link #behind(int, Collection)}, for all subscriptions. */
+    default List<Cursor> behind(int limit) {
+        return behind(limit, List.of());
+    }
+
+    /** The name of a subscription. */
+    record Subscriber(String project, String name) {}
+
+    /** The runs of one handler and priority in a queue. */
+    record Lane(String project, String queue, String handler, long priority) {}
+
+    /** The lane in which a subscription creates its runs, and how many runs wait or are executed there. */
+    record Backlog(Subscriber subscriber, Lane lane, long runs) {}
+
+    /** Returns the backlog of each of these subscriptions. Its runs are counted up to {@code atMost}. */
+    List<Backlog> backlogs(Collection<Subscriber> subscribers, long atMost);
 
     /** An event without its data. */
     record Head(

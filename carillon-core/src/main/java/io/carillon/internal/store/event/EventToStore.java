@@ -5,6 +5,7 @@ import io.carillon.run.Payload;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param expectedVersion the version that the key must have; null if any version is allowed
  * @param publishId the id that the publisher gave the event; null if it has none
+ * @param headers what the publisher added beside the data
  */
 public record EventToStore(
         String project,
@@ -23,8 +25,9 @@ public record EventToStore(
         boolean versioned,
         @Nullable Long expectedVersion,
         Payload data,
-        @Nullable String publishId) {
-    /** Creates an event without a publish id. */
+        @Nullable String publishId,
+        Map<String, String> headers) {
+    /** Creates an event without a publish id and headers. */
     public EventToStore(
             String project,
             EventId id,
@@ -34,12 +37,17 @@ public record EventToStore(
             boolean versioned,
             @Nullable Long expectedVersion,
             Payload data) {
-        this(project, id, topic, type, key, versioned, expectedVersion, data, null);
+        this(project, id, topic, type, key, versioned, expectedVersion, data, null, Map.of());
     }
 
     /** Returns a copy with the id that the publisher gave the event; null for none. */
     public EventToStore publishId(@Nullable String given) {
-        return new EventToStore(project, id, topic, type, key, versioned, expectedVersion, data, given);
+        return new EventToStore(project, id, topic, type, key, versioned, expectedVersion, data, given, headers);
+    }
+
+    /** Returns a copy with these headers. */
+    public EventToStore headers(Map<String, String> given) {
+        return new EventToStore(project, id, topic, type, key, versioned, expectedVersion, data, publishId, given);
     }
 
     /** Returns the UTC day of the time in the id, which is the partition of the event. */

@@ -123,6 +123,9 @@ public interface RelayStore {
     /** Returns the relays of a project, by name. */
     List<Relay> list(String project);
 
+    /** Returns a relay; empty if there is none with this name. */
+    Optional<Relay> find(Name relay);
+
     /** A relay of any project. */
     record Figures(Name name, Relay relay) {}
 

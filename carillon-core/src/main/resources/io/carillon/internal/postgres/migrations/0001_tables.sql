@@ -583,6 +583,7 @@ CREATE TABLE carillon.event_store (
   key          text COLLATE "C",                         -- null: none; events with a key can be delivered in order
   codec        text COLLATE "C" NOT NULL,
   data         bytea NOT NULL,
+  headers      text,                                     -- what the publisher added, a JSON object; null: nothing
   version      bigint NOT NULL DEFAULT 0,                -- of the key, see event_stream; 0: none
   schedule     text COLLATE "C",                         -- the schedule whose tick published it; null: none
   planned_at   timestamptz,                              -- the instant of the tick

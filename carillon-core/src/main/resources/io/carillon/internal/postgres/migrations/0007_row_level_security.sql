@@ -30,6 +30,11 @@ BEGIN
   GRANT SELECT ON carillon.project, carillon.stats_minute, carillon.stats_hour TO carillon_api;
   -- Ticks, epochs and the place of the dispatch belong to no project and contain numbers of transactions only.
   GRANT SELECT ON carillon.event_tick, carillon.event_epoch, carillon.event_dispatch TO carillon_api;
+  -- Nodes move relays and sources. Callers read them, and decide about what was rejected or blocks.
+  GRANT SELECT, DELETE ON carillon.event_relay, carillon.event_relay_held TO carillon_api;
+  GRANT UPDATE (state) ON carillon.event_relay_held TO carillon_api;
+  GRANT SELECT, UPDATE, DELETE ON carillon.event_source TO carillon_api;
+  GRANT SELECT, DELETE ON carillon.event_source_parked TO carillon_api;
   GRANT SELECT ON carillon.workflow_step, carillon.workflow_step_history TO carillon_api;
   GRANT SELECT, INSERT ON carillon.workflow_signal TO carillon_api;
   -- Nodes belong to no project: their names, hosts and processes are not for tenants.

@@ -8,7 +8,7 @@ import io.carillon.server.stream.StreamPermits;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All routes of events and subscriptions. */
+/** All routes of events, subscriptions and relays. */
 public final class EventApi {
     private EventApi() {}
 
@@ -18,6 +18,7 @@ public final class EventApi {
         all.addAll(new EventRoutes(executor, quotaCheck).routes());
         all.addAll(new EventTailRoute(executor, quotaCheck, streamPermits).routes());
         all.addAll(new SubscriptionRoutes(executor, quotaCheck).routes());
+        all.addAll(new RelayRoutes(executor).routes());
         return all;
     }
 }

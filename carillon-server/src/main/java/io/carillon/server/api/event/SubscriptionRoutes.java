@@ -1,6 +1,5 @@
 package io.carillon.server.api.event;
 
-import io.carillon.CarillonException;
 import io.carillon.event.EventId;
 import io.carillon.event.Subscription;
 import io.carillon.event.SubscriptionChange;
@@ -11,6 +10,7 @@ import io.carillon.run.Target;
 import io.carillon.server.api.QuotaCheck;
 import io.carillon.server.api.RequestExecutor;
 import io.carillon.server.api.RequestExecutor.RequestTransaction;
+import io.carillon.server.event.EventInput;
 import io.carillon.server.event.SubscriptionInput;
 import io.carillon.server.event.SubscriptionJson;
 import io.carillon.server.http.ApiRequest;
@@ -203,13 +203,7 @@ final class SubscriptionRoutes {
 
     private ApiResponse skip(ApiRequest request) {
         JsonFields body = request.fields();
-        String given = body.required("event", body.text("event"));
-        EventId event;
-        try {
-            event = EventId.parse(given);
-        } catch (CarillonException malformed) {
-            throw Problem.invalid("/event", String.valueOf(malformed.getMessage()));
-        }
+        EventId event = EventInput.id(body, "event");
         body.refuseUnknown();
         return executor.change(request, "subscription.skip", auditObject(request), transaction -> {
             Subscription found = requireForChange(transaction, request);
