@@ -28,7 +28,7 @@ import io.carillon.internal.run.RunHeaders;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.AdminPorts;
 import io.carillon.internal.store.Storage;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.run.RunWaitStore;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.Uuid7;
@@ -261,7 +261,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         AdminPorts ports = storage.inTransaction(connection, later);
         Runnable wakeAfterCommit = afterCommit == null
                 ? () -> {
-                    if (config.wakeup().notifies()) ports.wake().send(List.of(new Signal.CheckAll()));
+                    if (config.wakeup().notifies()) ports.wake().send(List.of(new Hint.CheckAll()));
                 }
                 : () -> afterCommit.accept(this::wakeNodes);
         boolean dispatchesAfterCommit = afterCommit != null && engine != null;
@@ -462,7 +462,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         Engine running = engine;
         if (running != null) running.announceChanges();
         else if (config.wakeup().notifies())
-            RunWriter.quietly(() -> storage.wake().send(List.of(new Signal.CheckAll())));
+            RunWriter.quietly(() -> storage.wake().send(List.of(new Hint.CheckAll())));
     }
 
     private void refuseIfClosed() {

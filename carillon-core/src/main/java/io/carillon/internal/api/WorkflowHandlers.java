@@ -32,8 +32,8 @@ public final class WorkflowHandlers {
         return new Handlers.HandlerCode<>() {
             @Override
             public @Nullable Object run(T input, RunContext context, @Nullable Connection connection) {
-                FlowReplay flow =
-                        new FlowReplay((ActiveAttempt) context, requireNonNull(store), requireNonNull(codec), retry);
+                WorkflowExecution flow = new WorkflowExecution(
+                        (ActiveAttempt) context, requireNonNull(store), requireNonNull(codec), retry);
                 return flow.afterCode(execute(workflow, input, flow));
             }
 
@@ -45,7 +45,7 @@ public final class WorkflowHandlers {
     }
 
     /** Executes the code, and returns its result or the outcome with which it ended. */
-    private static <T, R> @Nullable Object execute(Workflow<T, R> workflow, T input, FlowReplay flow) {
+    private static <T, R> @Nullable Object execute(Workflow<T, R> workflow, T input, WorkflowExecution flow) {
         try {
             Object result = workflow.run(input, flow);
             // The code of the workflow may have caught the error by which a call ended it.

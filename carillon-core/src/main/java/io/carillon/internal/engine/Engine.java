@@ -77,7 +77,7 @@ public final class Engine implements AutoCloseable {
     private final ListenerDispatcher listenerDispatcher;
     final OutcomeReporter outcomeReporter;
     final NodeStatusReader statusReader;
-    final SignalDispatcher signalDispatcher;
+    final HintDispatcher hintDispatcher;
 
     public Engine(EngineParts parts, NodeConfig config) {
         this.config = config;
@@ -117,9 +117,9 @@ public final class Engine implements AutoCloseable {
         schemaWatch = new Maintenance.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
         statusReader =
                 new NodeStatusReader(node, workers, config.concurrency(), wakeupController, claimer, rescuer, planning);
-        SignalDispatcher.RunSources runSources = new SignalDispatcher.RunSources(planning, eventDispatcher);
-        SignalDispatcher.Releases releases = new SignalDispatcher.Releases(gatePromoter, waitResolver);
-        signalDispatcher = new SignalDispatcher(node, claimer, releases, runSources, heartbeat, wakeupController);
+        HintDispatcher.RunCreators runCreators = new HintDispatcher.RunCreators(planning, eventDispatcher);
+        HintDispatcher.Releases releases = new HintDispatcher.Releases(gatePromoter, waitResolver);
+        hintDispatcher = new HintDispatcher(node, claimer, releases, runCreators, heartbeat, wakeupController);
         queue.onCapacity(this::capacityFreed);
         clock.onSetBack(this::clockSetBack);
         node.clusterSize().onShrunk(this::clusterShrunk);
@@ -141,7 +141,7 @@ public final class Engine implements AutoCloseable {
         leaderLoop().forEach(Loop::start);
         transfers.loops().forEach(Loop::start);
         wakeupController.start(new WakeupController.WakeupHandlers(
-                signalDispatcher::handleSignal, lane -> claimer.hint(lane, Instant.EPOCH), claimer::pollAllNow));
+                hintDispatcher::handleHint, lane -> claimer.hint(lane, Instant.EPOCH), claimer::pollAllNow));
         log.info(
                 "node started node={} name={} handlers={} slots={} wakeup={}",
                 PublicId.ofNode(node.id()),
@@ -258,9 +258,9 @@ public final class Engine implements AutoCloseable {
         planning.planNow();
     }
 
-    /** Announces a run that this process has just committed: to this node immediately, to other nodes by a signal. */
+    /** Announces a run that this process has just committed: to this node immediately, to other nodes by a hint. */
     public void announce(NewRun run) {
-        signalDispatcher.announce(run);
+        hintDispatcher.announce(run);
     }
 
     /** Looks whether a workflow waits for a signal that this process has just committed. */
@@ -280,7 +280,7 @@ public final class Engine implements AutoCloseable {
 
     /** Notifies all nodes, including this one, that schedules changed or runs became claimable. */
     public void announceChanges() {
-        signalDispatcher.announceChanges();
+        hintDispatcher.announceChanges();
     }
 
     /**
@@ -344,7 +344,7 @@ public final class Engine implements AutoCloseable {
         boundedWait.until(idle, Duration.ofSeconds(5));
         Loop.stopAll(leaderLoop(), boundedWait);
         transfers.stop(boundedWait);
-        runLoggingFailure("stop receiving signals", () -> wakeupController.stopReceiving(boundedWait));
+        runLoggingFailure("stop receiving hints", () -> wakeupController.stopReceiving(boundedWait));
         Loop.stopAll(
                 List.of(
                         claimer.loop(),

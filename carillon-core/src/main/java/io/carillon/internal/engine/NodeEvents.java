@@ -6,7 +6,7 @@ import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.store.event.EventDispatchStore;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.QueueHead;
 import io.carillon.internal.store.run.RunWaitStore;
@@ -65,7 +65,7 @@ final class NodeEvents implements EngineEvents {
 
     @Override
     public void onGatePassed(Lane lane) {
-        engine.signalDispatcher.announce(lane, Instant.EPOCH);
+        engine.hintDispatcher.announce(lane, Instant.EPOCH);
     }
 
     @Override
@@ -96,7 +96,7 @@ final class NodeEvents implements EngineEvents {
 
     @Override
     public void onEventRuns(List<EventDispatchStore.NewRuns> runs) {
-        engine.signalDispatcher.announceEventRuns(runs);
+        engine.hintDispatcher.announceEventRuns(runs);
     }
 
     @Override
@@ -108,7 +108,7 @@ final class NodeEvents implements EngineEvents {
     public void onRescued(boolean released) {
         engine.claimer.pollNow();
         engine.gatePromoter.checkNow();
-        if (released) engine.wakeupController.wakeupSender().sendSignal(new Signal.CheckAll());
+        if (released) engine.wakeupController.wakeupSender().sendHint(new Hint.CheckAll());
     }
 
     @Override

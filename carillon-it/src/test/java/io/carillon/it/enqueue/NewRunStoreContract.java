@@ -8,7 +8,7 @@ import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.Transition;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
@@ -321,11 +321,11 @@ abstract class NewRunStoreContract extends StoreContract {
             storage().newRuns().enqueue(List.of(RunSpec.mail().run()), true);
             storage().newRuns().enqueue(List.of(RunSpec.mail().run()), false);
             assertThat(subscription.await(Duration.ofSeconds(5)))
-                    .extracting(NewRunStoreContract::signalText)
+                    .extracting(NewRunStoreContract::hintText)
                     .containsExactly("mail " + Instant.EPOCH);
             storage().newRuns().enqueue(RunSpec.mail().at(later).copies(2_500), true);
             assertThat(subscription.await(Duration.ofSeconds(5)))
-                    .extracting(NewRunStoreContract::signalText)
+                    .extracting(NewRunStoreContract::hintText)
                     .containsExactly("mail " + later);
         }
     }
@@ -425,18 +425,18 @@ abstract class NewRunStoreContract extends StoreContract {
             connection.commit();
             connection.setAutoCommit(true);
 
-            List<Signal> received = new ArrayList<>(subscription.await(Duration.ofSeconds(5)));
+            List<Hint> received = new ArrayList<>(subscription.await(Duration.ofSeconds(5)));
             while (received.size() < 2) received.addAll(subscription.await(Duration.ofSeconds(5)));
             received.addAll(subscription.await(Duration.ofMillis(50)));
             assertThat(received)
-                    .extracting(NewRunStoreContract::signalText)
+                    .extracting(NewRunStoreContract::hintText)
                     .containsExactlyInAnyOrder("mail " + Instant.EPOCH, "orders " + StoreFixture.NOON.plus(SECOND));
         }
     }
 
-    /** Returns the signal without its random number, which differs each time. */
-    private static String signalText(Signal signal) {
-        Signal.Work work = (Signal.Work) signal;
+    /** Returns the hint without its random number, which differs each time. */
+    private static String hintText(Hint hint) {
+        Hint.Work work = (Hint.Work) hint;
         return work.lane().queue() + " " + work.readyAt();
     }
 

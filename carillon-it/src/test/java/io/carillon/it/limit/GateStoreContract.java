@@ -6,7 +6,7 @@ import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.Transition;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
@@ -233,9 +233,9 @@ abstract class GateStoreContract extends StoreContract {
             storage().newRuns().enqueueIn(caller, List.of(run));
             caller.commit();
             assertThat(subscription.await(Duration.ofSeconds(5)))
-                    .containsExactly(new Signal.GateWaiting(new GateName(PROJECT, "concurrency:a key with spaces")));
-            storage().wake().send(List.of(new Signal.GateWaiting(SHOP)));
-            assertThat(subscription.await(Duration.ofSeconds(5))).containsExactly(new Signal.GateWaiting(SHOP));
+                    .containsExactly(new Hint.GateWaiting(new GateName(PROJECT, "concurrency:a key with spaces")));
+            storage().wake().send(List.of(new Hint.GateWaiting(SHOP)));
+            assertThat(subscription.await(Duration.ofSeconds(5))).containsExactly(new Hint.GateWaiting(SHOP));
         }
     }
 

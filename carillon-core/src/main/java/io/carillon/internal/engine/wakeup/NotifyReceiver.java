@@ -1,7 +1,7 @@
 package io.carillon.internal.engine.wakeup;
 
 import io.carillon.internal.engine.loop.Loop;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.node.WakeChannel;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receives signals by LISTEN on its own connection, and pings itself regularly to prove that the channel works. If a
- * ping does not arrive, it opens a new connection. Until then the node finds work by polling, so that a lost signal
+ * Receives hints by LISTEN on its own connection, and pings itself regularly to prove that the channel works. If a
+ * ping does not arrive, it opens a new connection. Until then the node finds work by polling, so that a lost hint
  * costs only latency.
  */
 final class NotifyReceiver implements Loop.Task {
@@ -32,7 +32,7 @@ final class NotifyReceiver implements Loop.Task {
     private static final long POOLER_RETRY_DELAY = Duration.ofSeconds(30).toNanos();
 
     private final WakeChannel channel;
-    private final Consumer<Signal> onSignal;
+    private final Consumer<Hint> onHint;
     private final WakeupSender wakeupSender;
     private final String senderId;
     private final Runnable onOpen;
@@ -50,13 +50,9 @@ final class NotifyReceiver implements Loop.Task {
     private volatile boolean listening;
 
     NotifyReceiver(
-            WakeChannel channel,
-            Consumer<Signal> onSignal,
-            WakeupSender wakeupSender,
-            String senderId,
-            Runnable onOpen) {
+            WakeChannel channel, Consumer<Hint> onHint, WakeupSender wakeupSender, String senderId, Runnable onOpen) {
         this.channel = channel;
-        this.onSignal = onSignal;
+        this.onHint = onHint;
         this.wakeupSender = wakeupSender;
         this.senderId = senderId;
         this.onOpen = onOpen;
@@ -96,12 +92,12 @@ final class NotifyReceiver implements Loop.Task {
             behindPooler = false;
             subscription = open;
             ping();
-            // Signals sent before the subscription was open are lost, so the node polls once.
+            // Hints sent before the subscription was open are lost, so the node polls once.
             onOpen.run();
         }
-        for (Signal signal : open.await(untilPing())) {
+        for (Hint hint : open.await(untilPing())) {
             recordActivity();
-            onSignal.accept(signal);
+            onHint.accept(hint);
         }
         long since = System.nanoTime() - lastActivity;
         if (awaitingPing && since > PING_TIMEOUT_NANOS) {
@@ -126,11 +122,11 @@ final class NotifyReceiver implements Loop.Task {
     private void ping() {
         lastActivity = System.nanoTime();
         awaitingPing = true;
-        wakeupSender.sendSignal(new Signal.Ping(senderId));
+        wakeupSender.sendHint(new Hint.Ping(senderId));
     }
 
     /**
-     * Records that a signal arrived. Any signal proves that the channel works, so one ping serves all
+     * Records that a hint arrived. Any hint proves that the channel works, so one ping serves all
      * nodes that listen.
      */
     private void recordActivity() {

@@ -6,7 +6,7 @@ import io.carillon.internal.engine.loop.BoundedWait;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.run.Lane;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.Uuid7;
@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 public final class WakeupController {
     private static final Logger log = LoggerFactory.getLogger(WakeupController.class);
 
-    /** The receivers of wake-ups: signals for all nodes, messages for this node only, and the request to poll. */
-    public record WakeupHandlers(Consumer<Signal> onSignal, Consumer<Lane> onMessage, Runnable pollAll) {}
+    /** The receivers of wake-ups: hints for all nodes, messages for this node only, and the request to poll. */
+    public record WakeupHandlers(Consumer<Hint> onHint, Consumer<Lane> onMessage, Runnable pollAll) {}
 
     private final WakeChannel channel;
     private final DatabaseClock clock;
@@ -37,7 +37,7 @@ public final class WakeupController {
     private final PollInterval pollInterval;
     private final String senderId = Uuid7.next().toString();
     private final WakeupSender wakeupSender = new WakeupSender(senderId, this::send);
-    private WakeupHandlers handlers = new WakeupHandlers(signal -> {}, lane -> {}, () -> {});
+    private WakeupHandlers handlers = new WakeupHandlers(hint -> {}, lane -> {}, () -> {});
     private volatile Wakeup wakeup;
     private volatile @Nullable NotifyReceiver receiver;
     private @Nullable AutoCloseable subscription;
@@ -63,8 +63,8 @@ public final class WakeupController {
         return wakeup;
     }
 
-    /** Returns whether this node sent the signal. */
-    public boolean isOwn(Signal.Work work) {
+    /** Returns whether this node sent the hint. */
+    public boolean isOwn(Hint.Work work) {
         return work.sender().equals(senderId);
     }
 
@@ -109,7 +109,7 @@ public final class WakeupController {
                     message -> handlers.onMessage().accept(new Lane(message.queue(), message.project())));
         } else if (wakeup.mode() == Wakeup.Mode.NOTIFY) {
             NotifyReceiver opened =
-                    new NotifyReceiver(channel, handlers.onSignal(), wakeupSender, senderId, handlers.pollAll());
+                    new NotifyReceiver(channel, handlers.onHint(), wakeupSender, senderId, handlers.pollAll());
             opened.onListeningChanged(this::applyPollBounds);
             receiver = opened;
             opened.loop().start();
@@ -146,22 +146,22 @@ public final class WakeupController {
         handlers.pollAll().run();
     }
 
-    private void send(List<Signal> signals) {
+    private void send(List<Hint> hints) {
         WakeTransport transport = wakeup.transport();
         if (transport != null)
-            workSignals(signals).forEach(work -> transport.trySend(toMessage(work), delayUntil(work.readyAt())));
-        else if (wakeup.notifies()) channel.send(signals);
+            workHints(hints).forEach(work -> transport.trySend(toMessage(work), delayUntil(work.readyAt())));
+        else if (wakeup.notifies()) channel.send(hints);
     }
 
     /**
-     * Returns the signals to send by a transport. A message reaches one node only, so the nodes find other
+     * Returns the hints to send by a transport. A message reaches one node only, so the nodes find other
      * changes by polling.
      */
-    private static Stream<Signal.Work> workSignals(List<Signal> signals) {
-        return signals.stream().filter(Signal.Work.class::isInstance).map(Signal.Work.class::cast);
+    private static Stream<Hint.Work> workHints(List<Hint> hints) {
+        return hints.stream().filter(Hint.Work.class::isInstance).map(Hint.Work.class::cast);
     }
 
-    private static WakeTransport.Message toMessage(Signal.Work work) {
+    private static WakeTransport.Message toMessage(Hint.Work work) {
         return new WakeTransport.Message(work.lane().project(), work.lane().queue());
     }
 

@@ -2,7 +2,7 @@ package io.carillon.internal.engine.wakeup;
 
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.run.Lane;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -12,19 +12,19 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
 /**
- * Notifies other nodes of new work after it was committed. The first signal is sent immediately, then one message for
- * all signals that collect within 5 ms. A NOTIFY in each writing transaction would take a lock that every commit needs.
+ * Notifies other nodes of new work after it was committed. The first hint is sent immediately, then one message for
+ * all hints that collect within 5 ms. A NOTIFY in each writing transaction would take a lock that every commit needs.
  */
 public final class WakeupSender implements Loop.Task {
     private final Loop loop = new Loop("wakeup-send", true, this);
     private static final long COALESCE_NANOS = 5_000_000L;
 
     private final String senderId;
-    private final Consumer<List<Signal>> send;
+    private final Consumer<List<Hint>> send;
     private final Map<Lane, Instant> earliestReady = new LinkedHashMap<>();
-    private final List<Signal> otherSignals = new ArrayList<>();
+    private final List<Hint> otherHints = new ArrayList<>();
 
-    WakeupSender(String senderId, Consumer<List<Signal>> send) {
+    WakeupSender(String senderId, Consumer<List<Hint>> send) {
         this.senderId = senderId;
         this.send = send;
     }
@@ -33,15 +33,15 @@ public final class WakeupSender implements Loop.Task {
     public void announceWork(Lane lane, Instant readyAt) {
         boolean idle;
         synchronized (earliestReady) {
-            idle = earliestReady.isEmpty() && otherSignals.isEmpty();
+            idle = earliestReady.isEmpty() && otherHints.isEmpty();
             earliestReady.merge(lane, readyAt, (a, b) -> a.isBefore(b) ? a : b);
         }
         if (idle) loop.wake();
     }
 
-    public void sendSignal(Signal signal) {
+    public void sendHint(Hint hint) {
         synchronized (earliestReady) {
-            otherSignals.add(signal);
+            otherHints.add(hint);
         }
         loop.wake();
     }
@@ -53,19 +53,19 @@ public final class WakeupSender implements Loop.Task {
 
     @Override
     public void runRound() throws InterruptedException {
-        List<Signal> signals;
+        List<Hint> hints;
         synchronized (earliestReady) {
-            signals = new ArrayList<>(otherSignals);
-            earliestReady.forEach((lane, at) -> signals.add(
-                    new Signal.Work(lane, at, ThreadLocalRandom.current().nextInt(Signal.RANDOM_BOUND), senderId)));
-            otherSignals.clear();
+            hints = new ArrayList<>(otherHints);
+            earliestReady.forEach((lane, at) -> hints.add(
+                    new Hint.Work(lane, at, ThreadLocalRandom.current().nextInt(Hint.RANDOM_BOUND), senderId)));
+            otherHints.clear();
             earliestReady.clear();
         }
-        if (signals.isEmpty()) {
+        if (hints.isEmpty()) {
             loop.sleep(10_000_000_000L);
             return;
         }
-        send.accept(signals);
+        send.accept(hints);
         loop.sleep(COALESCE_NANOS);
     }
 }

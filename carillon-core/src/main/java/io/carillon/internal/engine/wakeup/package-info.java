@@ -1,5 +1,5 @@
 /**
- * Sends and receives wake-up signals, and changes the wake-up mode of a running node. Start at
+ * Sends and receives wake-up hints, and changes the wake-up mode of a running node. Start at
  * {@link io.carillon.internal.engine.wakeup.WakeupController}.
  */
 @NullMarked

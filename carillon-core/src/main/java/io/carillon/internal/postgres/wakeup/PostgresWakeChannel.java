@@ -6,7 +6,7 @@ import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.run.Lane;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.run.RunId;
@@ -51,9 +51,9 @@ public final class PostgresWakeChannel implements WakeChannel {
     }
 
     @Override
-    public void send(List<Signal> signals) {
+    public void send(List<Hint> hints) {
         List<String> messages =
-                signals.stream().map(PostgresWakeChannel::encode).distinct().toList();
+                hints.stream().map(PostgresWakeChannel::encode).distinct().toList();
         database.single(
                 session -> session.query(NOTIFY_NOW).texts("messages", messages).list(row -> row));
     }
@@ -64,10 +64,10 @@ public final class PostgresWakeChannel implements WakeChannel {
                 .texts(
                         "messages",
                         work.entrySet().stream()
-                                .map(one -> encode(new Signal.Work(
+                                .map(one -> encode(new Hint.Work(
                                         one.getKey(),
                                         one.getValue(),
-                                        ThreadLocalRandom.current().nextInt(Signal.RANDOM_BOUND),
+                                        ThreadLocalRandom.current().nextInt(Hint.RANDOM_BOUND),
                                         "")))
                                 .toList())
                 .list(row -> row);
@@ -119,13 +119,13 @@ public final class PostgresWakeChannel implements WakeChannel {
     private record PostgresSubscription(Connection connection, PGConnection postgres, int networkTimeout)
             implements Subscription {
         @Override
-        public List<Signal> await(Duration atMost) {
+        public List<Hint> await(Duration atMost) {
             try {
                 PGNotification[] notes = postgres.getNotifications((int) Math.max(1, atMost.toMillis()));
-                List<Signal> signals = new ArrayList<>();
+                List<Hint> hints = new ArrayList<>();
                 if (notes != null)
-                    for (PGNotification note : notes) parse(note.getParameter()).ifPresent(signals::add);
-                return signals;
+                    for (PGNotification note : notes) parse(note.getParameter()).ifPresent(hints::add);
+                return hints;
             } catch (SQLException failure) {
                 throw new StorageException(failure);
             }
@@ -145,8 +145,8 @@ public final class PostgresWakeChannel implements WakeChannel {
         }
     }
 
-    private static String encode(Signal signal) {
-        if (signal instanceof Signal.Work work) {
+    private static String encode(Hint hint) {
+        if (hint instanceof Hint.Work work) {
             long at =
                     work.readyAt().isBefore(Instant.EPOCH) ? 0 : work.readyAt().toEpochMilli();
             return String.join(
@@ -158,37 +158,37 @@ public final class PostgresWakeChannel implements WakeChannel {
                     Integer.toString(work.randomNumber()),
                     work.sender());
         }
-        if (signal instanceof Signal.GateWaiting gateWaiting)
+        if (hint instanceof Hint.GateWaiting gateWaiting)
             return "gate " + gateWaiting.gate().project() + " "
                     + gateWaiting.gate().name();
-        if (signal instanceof Signal.RunWaiting waiting)
+        if (hint instanceof Hint.RunWaiting waiting)
             return "wait " + waiting.project() + " " + waiting.run().value() + " " + waiting.randomNumber();
-        if (signal instanceof Signal.Cancel) return "cancel";
-        if (signal instanceof Signal.CheckAll) return "check";
-        if (signal instanceof Signal.EventsPublished published) return "events " + published.randomNumber();
-        if (signal instanceof Signal.Ping ping) return "ping " + ping.sender();
-        throw new AssertionError("no text for " + signal.getClass().getSimpleName());
+        if (hint instanceof Hint.Cancel) return "cancel";
+        if (hint instanceof Hint.CheckAll) return "check";
+        if (hint instanceof Hint.EventsPublished published) return "events " + published.randomNumber();
+        if (hint instanceof Hint.Ping ping) return "ping " + ping.sender();
+        throw new AssertionError("no text for " + hint.getClass().getSimpleName());
     }
 
-    static Optional<Signal> parse(String text) {
+    static Optional<Hint> parse(String text) {
         String[] words = text.split(" ", -1);
         try {
             return switch (words[0]) {
                 case "work" ->
-                    Optional.of(new Signal.Work(
+                    Optional.of(new Hint.Work(
                             new Lane(words[1], words[2]),
                             Instant.ofEpochMilli(Long.parseLong(words[3])),
                             words.length > 4 ? Integer.parseInt(words[4]) : 0,
                             words.length > 5 ? words[5] : ""));
                 // The name comes last: it is the user's text and may contain spaces.
-                case "gate" -> Optional.of(new Signal.GateWaiting(new GateName(words[1], text.split(" ", 3)[2])));
+                case "gate" -> Optional.of(new Hint.GateWaiting(new GateName(words[1], text.split(" ", 3)[2])));
                 case "wait" ->
-                    Optional.of(new Signal.RunWaiting(
+                    Optional.of(new Hint.RunWaiting(
                             words[1], new RunId(UUID.fromString(words[2])), Integer.parseInt(words[3])));
-                case "cancel" -> Optional.of(new Signal.Cancel());
-                case "check" -> Optional.of(new Signal.CheckAll());
-                case "events" -> Optional.of(new Signal.EventsPublished(Integer.parseInt(words[1])));
-                case "ping" -> Optional.of(new Signal.Ping(words[1]));
+                case "cancel" -> Optional.of(new Hint.Cancel());
+                case "check" -> Optional.of(new Hint.CheckAll());
+                case "events" -> Optional.of(new Hint.EventsPublished(Integer.parseInt(words[1])));
+                case "ping" -> Optional.of(new Hint.Ping(words[1]));
                 default -> Optional.empty();
             };
         } catch (ArrayIndexOutOfBoundsException | IllegalArgumentException malformed) {

@@ -1,5 +1,5 @@
 /**
- * Wake-up signals through LISTEN and NOTIFY. Start at {@link io.carillon.internal.postgres.wakeup.PostgresWakeChannel}.
+ * Wake-up hints through LISTEN and NOTIFY. Start at {@link io.carillon.internal.postgres.wakeup.PostgresWakeChannel}.
  */
 @NullMarked
 package io.carillon.internal.postgres.wakeup;

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The channel by which nodes notify each other. Signals are hints: a lost one costs latency until the next poll, never
+ * The channel by which nodes notify each other. A lost hint costs latency until the next poll, never
  * a run.
  */
 public interface WakeChannel {
-    /** Sends signals to all nodes. */
-    void send(List<Signal> signals);
+    /** Sends hints to all nodes. */
+    void send(List<Hint> hints);
 
     /**
      * Opens a subscription on its own connection. Returns empty if LISTEN cannot work, because a pooler gives each
@@ -21,10 +21,10 @@ public interface WakeChannel {
     /** An open subscription. Closing it ends LISTEN on its connection. */
     interface Subscription extends AutoCloseable {
         /**
-         * Waits for signals, at most the given time. Returns an empty list if none arrived. Throws if the
+         * Waits for hints, at most the given time. Returns an empty list if none arrived. Throws if the
          * connection is lost.
          */
-        List<Signal> await(Duration atMost);
+        List<Hint> await(Duration atMost);
 
         @Override
         void close();

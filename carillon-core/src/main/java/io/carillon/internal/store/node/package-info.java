@@ -1,5 +1,5 @@
 /**
- * The ports for nodes: registration, heartbeats, rescue, and wake-up signals. Start at
+ * The ports for nodes: registration, heartbeats, rescue, and wake-up hints. Start at
  * {@link io.carillon.internal.store.node.NodeStore}.
  */
 @NullMarked

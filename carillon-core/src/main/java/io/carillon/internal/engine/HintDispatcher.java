@@ -8,7 +8,7 @@ import io.carillon.internal.run.Gate;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.store.event.EventDispatchStore;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.RunWaitStore;
 import io.carillon.run.Enqueue;
@@ -20,14 +20,14 @@ import java.util.Set;
 
 /**
  * Passes on what became ready: what this process committed, to the loops of this node immediately and to other nodes by
- * a signal; and the signals of other nodes, to the loops of this one.
+ * a hint; and the hints of other nodes, to the loops of this one.
  */
-final class SignalDispatcher {
+final class HintDispatcher {
     /** With more keys than this, all gates are checked instead of those of the keys. */
     private static final int MAX_GATE_HINTS = 1_000;
 
     /** The loops that create runs. */
-    record RunSources(PlanningLoop planning, EventDispatcher eventDispatcher) {
+    record RunCreators(PlanningLoop planning, EventDispatcher eventDispatcher) {
         void wake() {
             planning.planNow();
             eventDispatcher.loop().wake();
@@ -41,22 +41,22 @@ final class SignalDispatcher {
     private final Claimer claimer;
     private final GatePromoter gatePromoter;
     private final WaitResolver waitResolver;
-    private final RunSources runSources;
+    private final RunCreators runCreators;
     private final Heartbeat heartbeat;
     private final WakeupController wakeupController;
 
-    SignalDispatcher(
+    HintDispatcher(
             Node node,
             Claimer claimer,
             Releases releases,
-            RunSources runSources,
+            RunCreators runCreators,
             Heartbeat heartbeat,
             WakeupController wakeupController) {
         this.node = node;
         this.claimer = claimer;
         this.gatePromoter = releases.gatePromoter();
         this.waitResolver = releases.waitResolver();
-        this.runSources = runSources;
+        this.runCreators = runCreators;
         this.heartbeat = heartbeat;
         this.wakeupController = wakeupController;
     }
@@ -105,34 +105,34 @@ final class SignalDispatcher {
 
     /** Notifies all nodes, including this one, that schedules changed or runs became claimable. */
     void announceChanges() {
-        runSources.wake();
+        runCreators.wake();
         claimer.pollNow();
         gatePromoter.checkNow();
-        wakeupController.wakeupSender().sendSignal(new Signal.CheckAll());
+        wakeupController.wakeupSender().sendHint(new Hint.CheckAll());
     }
 
-    void handleSignal(Signal signal) {
-        if (signal instanceof Signal.Work work) handleWork(work);
-        else if (signal instanceof Signal.GateWaiting gateWaiting) gatePromoter.requestPromotion(gateWaiting.gate());
-        else if (signal instanceof Signal.RunWaiting waiting) {
+    void handleHint(Hint hint) {
+        if (hint instanceof Hint.Work work) handleWork(work);
+        else if (hint instanceof Hint.GateWaiting gateWaiting) gatePromoter.requestPromotion(gateWaiting.gate());
+        else if (hint instanceof Hint.RunWaiting waiting) {
             if (node.clusterSize().isSelected(waiting.randomNumber()))
                 waitResolver.waitStored(new RunWaitStore.RunKey(waiting.project(), waiting.run()));
-        } else if (signal instanceof Signal.Cancel) heartbeat.loop().wake();
-        else if (signal instanceof Signal.EventsPublished published) {
+        } else if (hint instanceof Hint.Cancel) heartbeat.loop().wake();
+        else if (hint instanceof Hint.EventsPublished published) {
             if (node.clusterSize().isSelected(published.randomNumber()))
-                runSources.eventDispatcher().loop().wake();
-        } else if (signal instanceof Signal.CheckAll) {
-            runSources.wake();
+                runCreators.eventDispatcher().loop().wake();
+        } else if (hint instanceof Hint.CheckAll) {
+            runCreators.wake();
             heartbeat.loop().wake();
             gatePromoter.checkNow();
             claimer.pollNow();
         }
     }
 
-    private void handleWork(Signal.Work work) {
+    private void handleWork(Hint.Work work) {
         if (!node.clusterSize().isSelected(work.randomNumber())) return;
         claimer.reportBacklogIfFull(work.lane());
-        // This node has already acted on its own signals.
+        // This node has already acted on its own hints.
         if (!wakeupController.isOwn(work)) claimer.hint(work.lane(), work.readyAt());
     }
 }

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * One execution of a workflow: returns what is recorded, and executes and records what is not. A call that cannot
  * continue ends the execution with {@link FlowRecords.Ended}.
  */
-final class FlowReplay implements Flow {
+final class WorkflowExecution implements Flow {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
     private static final Duration MAX_WAIT = Duration.ofDays(36_500);
     private static final int MAX_TRIES = 10_000;
@@ -57,7 +57,7 @@ final class FlowReplay implements Flow {
     private @Nullable String currentStep;
     private @Nullable StepFailedException finalFailure;
 
-    FlowReplay(ActiveAttempt attempt, WorkflowStepStore store, PayloadCodec codec, RetryRule ofHandler) {
+    WorkflowExecution(ActiveAttempt attempt, WorkflowStepStore store, PayloadCodec codec, RetryRule ofHandler) {
         this.retryRule = attempt.retryRule(ofHandler);
         this.attempt = attempt;
         this.codec = codec;

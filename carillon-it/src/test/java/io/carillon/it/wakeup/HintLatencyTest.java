@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.schedule.TickPlanner;
-import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.Hint;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /**
  * The driver waits a millisecond for further notifications before it returns the first. The engine avoids this delay.
  */
-class SignalLatencyTest {
+class HintLatencyTest {
     @Test
     void a_signal_arrives_without_the_drivers_delay_of_one_millisecond() {
         try (TestDatabase database = TestDatabase.migrated()) {
@@ -35,7 +35,7 @@ class SignalLatencyTest {
     }
 
     private static long nanosUntilReceived(WakeChannel channel, WakeChannel.Subscription subscription) {
-        channel.send(List.of(new Signal.CheckAll()));
+        channel.send(List.of(new Hint.CheckAll()));
         long sent = System.nanoTime();
         assertThat(subscription.await(Duration.ofSeconds(10))).hasSize(1);
         return System.nanoTime() - sent;
