@@ -234,8 +234,8 @@ final class ProjectRoutes {
         body.refuseUnknown();
         return projects.runAsServer(session -> {
             if (owner.isPresent()) {
+                if (!projects.lock(session, name)) throw Problem.notFound("project");
                 executor.currentCaller(request, session);
-                if (projects.get(session, name).isEmpty()) throw Problem.notFound("project");
                 makeOwner(request, session, name, owner.get());
             }
             if (adHocUrls.isPresent()) projects.updateAdHocUrls(session, name, adHocUrls.get());

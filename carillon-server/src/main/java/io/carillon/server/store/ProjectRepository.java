@@ -35,6 +35,9 @@ public final class ProjectRepository {
 
     private static final String GET = COLUMNS + "WHERE p.project = :project";
 
+    private static final String LOCK =
+            "SELECT project FROM carillon.project WHERE project = :project FOR NO KEY UPDATE";
+
     private static final String LIST = COLUMNS + "WHERE p.project > :after ORDER BY p.project LIMIT :limit";
 
     private static final String LIST_OF_USER = COLUMNS + """
@@ -132,6 +135,17 @@ public final class ProjectRepository {
 
     public Optional<StoredProject> get(Session session, String project) throws SQLException {
         return session.query(GET).text("project", project).first(ProjectRepository::read);
+    }
+
+    /**
+     * Locks a project until the end of the transaction. Every change of its owner or its members locks it first, before
+     * it reads them. Returns false if the project does not exist.
+     */
+    public boolean lock(Session session, String project) throws SQLException {
+        return session.query(LOCK)
+                .text("project", project)
+                .first(row -> true)
+                .orElse(false);
     }
 
     /**

@@ -200,8 +200,8 @@ public final class MemberRoutes {
     }
 
     /**
-     * Runs a change. The admins of the project are locked first, so that two admins who remove each other do not both
-     * succeed.
+     * Runs a change. The project is locked first, so that its owner and its admins stay the same until the end: a user
+     * who becomes the owner meanwhile is not removed, and two admins who remove each other do not both succeed.
      *
      * @param role the new role; null if the user is removed
      */
@@ -215,6 +215,7 @@ public final class MemberRoutes {
         ObjectNode detail = JsonNodeFactory.instance.objectNode();
         if (role != null) detail.put("role", role.text());
         return transactions.runInProject(project, session -> {
+            if (!stores.projects().lock(session, project)) throw Problem.notFound("project");
             Set<UUID> admins = stores.members().lockAdmins(session, project);
             Caller caller = stores.currentCaller().of(request, session);
             if (role != Role.ADMIN && caller.user() != null && admins.equals(Set.of(user))) throw lastAdmin();
