@@ -94,8 +94,7 @@ public final class BearerAuthenticator implements Authenticator {
         if (found.isEmpty()) throw refused(request, bearer, inSession);
         Caller caller = found.get().caller();
         Double own = found.get().requestsPerSecond();
-        String sharedBy = caller.project().isEmpty() ? caller.actor() : caller.project();
-        requestQuotas.take(sharedBy, own == null ? requestsPerSecond : own);
+        if (!caller.project().isEmpty()) requestQuotas.take(caller.project(), own == null ? requestsPerSecond : own);
         return caller;
     }
 
@@ -114,20 +113,26 @@ public final class BearerAuthenticator implements Authenticator {
 
     /**
      * The request names the project of a user, because a user may have several; it is the only one if it names none. An
-     * operation that needs no project has none if the user is not a member.
+     * operation that needs no project has none if the user is not a member. The request counts in the quota of the user
+     * before the project is looked up, because a user may name many.
      */
     private Optional<Identified> findBySession(ApiRequest request, String bearer) {
+        if (users.isEmpty()) return Optional.empty();
+        UserSessions sessions = users.get();
+        Optional<UserRepository.ValidSession> found = sessions.find(bearer);
+        if (found.isEmpty()) return Optional.empty();
+        UserRepository.ValidSession session = found.get();
+        requestQuotas.takeOfUser(Caller.actorOf(session.user()), requestsPerSecond);
         Optional<String> project = request.header(UserSessions.PROJECT_HEADER).filter(name -> !name.isEmpty());
         if (project.isPresent() && !Names.isValid(project.get())) throw Problem.notMember();
-        Optional<UserRepository.Access> found = users.flatMap(sessions -> sessions.find(bearer, project));
-        if (found.isEmpty()) return Optional.empty();
-        UserRepository.Access access = found.get();
+        UserRepository.Access access = sessions.access(session.user(), project);
+        Caller caller = UserSessions.caller(session, access);
         if (access.project() == null && request.route().permission() != Permission.ANY) {
             if (access.hasSeveral()) throw UserSessions.projectMissing();
-            denials.forbidden(request.withCaller(UserSessions.caller(access)));
+            denials.forbidden(request.withCaller(caller));
             throw Problem.notMember();
         }
-        return Optional.of(new Identified(UserSessions.caller(access), access.requestsPerSecond()));
+        return Optional.of(new Identified(caller, access.requestsPerSecond()));
     }
 
     private static boolean isAllowedFrom(String address, ApiKeyRepository.ValidApiKey key) {

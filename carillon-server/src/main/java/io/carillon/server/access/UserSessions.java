@@ -5,6 +5,7 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.store.Role;
 import io.carillon.server.store.UserRepository;
 import io.carillon.server.store.UserRepository.Access;
+import io.carillon.server.store.UserRepository.ValidSession;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 
 /**
  * Finds the sessions of users by their tokens. A session and the role of its user are cached for three seconds, so that
@@ -34,7 +36,8 @@ public final class UserSessions {
 
     private final UserRepository users;
     private final String issuer;
-    private final ShortCache<Access> cache = new ShortCache<>(this::read);
+    private final ShortCache<ValidSession> sessions = new ShortCache<>(this::readSession);
+    private final ShortCache<Access> access = new ShortCache<>(this::readAccess);
 
     /**
      * Finds sessions.
@@ -62,27 +65,35 @@ public final class UserSessions {
         }
     }
 
-    /** Returns what the session with this token may access; empty if it has ended. */
-    Optional<Access> find(String token, Optional<String> project) {
-        return cache.find(token + SEPARATOR + project.orElse(""));
+    /** Returns the session with this token; empty if it has ended. */
+    Optional<ValidSession> find(String token) {
+        return sessions.find(token);
     }
 
-    private Optional<Access> read(String name) {
+    private Optional<ValidSession> readSession(String token) {
+        Optional<ValidSession> session = users.findSession(hash(token), issuer, IDLE);
+        if (session.isPresent() && session.get().isUseStale())
+            users.markUsed(session.get().id());
+        return session;
+    }
+
+    /** Returns what a user may access with a request that names this project, or none. */
+    Access access(UUID user, Optional<String> project) {
+        return access.find(user.toString() + SEPARATOR + project.orElse("")).orElseThrow();
+    }
+
+    private Optional<Access> readAccess(String name) {
         int end = name.indexOf(SEPARATOR);
         String project = name.substring(end + 1);
-        Optional<Access> access =
-                users.findAccess(hash(name.substring(0, end)), issuer, project.isEmpty() ? null : project, IDLE);
-        if (access.isPresent() && access.get().isUseStale())
-            users.markUsed(access.get().session());
-        return access;
+        return users.findAccess(UUID.fromString(name.substring(0, end)), project.isEmpty() ? null : project);
     }
 
     /** Returns the caller of a session. Without a project, it has no scopes. */
-    static Caller caller(Access access) {
+    static Caller caller(ValidSession session, Access access) {
         Role role = access.role();
         String project = access.project();
         return Caller.of(
-                new Caller.SessionUser(access.user(), access.session(), access.endsAt()),
+                new Caller.SessionUser(session.user(), session.id(), session.endsAt()),
                 project == null ? "" : project,
                 role == null ? Set.of() : Set.of(role.scope()));
     }

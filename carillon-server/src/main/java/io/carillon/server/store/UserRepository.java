@@ -58,21 +58,23 @@ public final class UserRepository {
     private static final String VALID =
             "s.expires_at > carillon.clock() AND s.used_at > carillon.clock()" + " - make_interval(secs => :idle)";
 
-    // If the request names no project, the user must be a member of exactly one.
-    private static final String FIND_ACCESS = """
+    private static final String FIND_SESSION = """
             SELECT s.id, s.user_id, least(s.expires_at, s.used_at + make_interval(secs => :idle)) AS ends_at,
-                   s.used_at < carillon.clock() - interval '1 minute' AS stale, m.project, m.role, m.projects,
-                   p.requests_per_second
+                   s.used_at < carillon.clock() - interval '1 minute' AS stale
               FROM carillon.user_session s
               JOIN carillon.app_user u ON u.id = s.user_id AND u.issuer = :issuer
-              LEFT JOIN LATERAL (
-                SELECT min(f.project) AS project, min(f.role) AS role, count(*) AS projects
-                  FROM (SELECT project, role FROM carillon.project_member
-                         WHERE user_id = s.user_id AND project = coalesce(:project, project)
-                         ORDER BY project LIMIT 2) f) m ON true
-              LEFT JOIN carillon.project p ON p.project = m.project
              WHERE s.hash = :hash AND %s
             """.formatted(VALID);
+
+    // If the request names no project, the user must be a member of exactly one.
+    private static final String FIND_ACCESS = """
+            SELECT m.project, m.role, m.projects, p.requests_per_second
+              FROM (SELECT min(f.project) AS project, min(f.role) AS role, count(*) AS projects
+                      FROM (SELECT project, role FROM carillon.project_member
+                             WHERE user_id = :user AND project = coalesce(:project, project)
+                             ORDER BY project LIMIT 2) f) m
+              LEFT JOIN carillon.project p ON p.project = m.project
+            """;
 
     private static final String MARK_USED = """
             UPDATE carillon.user_session SET used_at = carillon.clock()
@@ -127,18 +129,20 @@ public final class UserRepository {
             UUID id, Instant createdAt, Instant usedAt, Instant expiresAt, String address, String browser) {}
 
     /**
-     * What a session may access.
+     * A session that has not ended.
      *
      * @param isUseStale whether the last recorded use is older than a minute
+     */
+    public record ValidSession(UUID id, UUID user, Instant endsAt, boolean isUseStale) {}
+
+    /**
+     * What a user may access.
+     *
      * @param project null if the request names none and the user is not a member of exactly one, or if the user is not
      *     a member of the project that it names
      * @param hasSeveral whether the request names no project, and the user has several
      */
     public record Access(
-            UUID session,
-            UUID user,
-            Instant endsAt,
-            boolean isUseStale,
             @Nullable String project,
             @Nullable Role role,
             boolean hasSeveral,
@@ -212,17 +216,25 @@ public final class UserRepository {
         return end;
     }
 
+    /** Returns the session with this hash; empty if it has ended, or its user is one of another issuer. */
+    public Optional<ValidSession> findSession(byte[] hash, String issuer, Duration idle) {
+        return transactions.runStatementAsServer(session -> session.query(FIND_SESSION)
+                .bytes("hash", hash)
+                .text("issuer", issuer)
+                .seconds("idle", idle)
+                .first(row -> new ValidSession(
+                        row.uuid("id"), row.uuid("user_id"), row.instant("ends_at"), row.flag("stale"))));
+    }
+
     /**
-     * Returns what the session with this hash may access; empty if it has ended, or its user is one of another issuer.
+     * Returns what a user may access.
      *
      * @param project the project that the request names; null if it names none
      */
-    public Optional<Access> findAccess(byte[] hash, String issuer, @Nullable String project, Duration idle) {
+    public Optional<Access> findAccess(UUID user, @Nullable String project) {
         return transactions.runStatementAsServer(session -> session.query(FIND_ACCESS)
-                .bytes("hash", hash)
-                .text("issuer", issuer)
+                .uuid("user", user)
                 .text("project", project)
-                .seconds("idle", idle)
                 .first(UserRepository::readAccess));
     }
 
@@ -230,10 +242,6 @@ public final class UserRepository {
         boolean one = row.number("projects") == 1;
         String role = row.maybeText("role");
         return new Access(
-                row.uuid("id"),
-                row.uuid("user_id"),
-                row.instant("ends_at"),
-                row.flag("stale"),
                 one ? row.maybeText("project") : null,
                 one && role != null ? Role.of(role) : null,
                 row.number("projects") > 1,
