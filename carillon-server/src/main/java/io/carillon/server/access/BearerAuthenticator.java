@@ -76,20 +76,24 @@ public final class BearerAuthenticator implements Authenticator {
 
     @Override
     public Caller identify(ApiRequest request) {
-        return identify(request, false);
+        return identify(request, false, false);
     }
 
-    @Override
-    public Caller identifySession(ApiRequest request) {
-        return identify(request, true);
+    /**
+     * Identifies the caller by the key or token of a session. It was valid when the session started.
+     *
+     * @param isUse whether the request is a use of the session, which ends if it is not used
+     */
+    public Caller identifySession(ApiRequest request, boolean isUse) {
+        return identify(request, true, isUse);
     }
 
-    private Caller identify(ApiRequest request, boolean inSession) {
+    private Caller identify(ApiRequest request, boolean inSession, boolean isUse) {
         String header = request.header("Authorization").orElse("");
         if (!header.regionMatches(true, 0, "Bearer ", 0, 7)) throw Problem.unauthenticated();
         String bearer = header.substring(7).strip();
         Optional<Identified> found = inSession && bearer.startsWith(UserSessions.PREFIX)
-                ? findBySession(request, bearer)
+                ? findBySession(request, bearer, isUse)
                 : bearer.startsWith("crl_") ? findByKey(request, bearer) : findByToken(bearer);
         if (found.isEmpty()) throw refused(request, bearer, inSession);
         Caller caller = found.get().caller();
@@ -116,10 +120,10 @@ public final class BearerAuthenticator implements Authenticator {
      * operation that needs no project has none if the user is not a member. The request counts in the quota of the user
      * before the project is looked up, because a user may name many.
      */
-    private Optional<Identified> findBySession(ApiRequest request, String bearer) {
+    private Optional<Identified> findBySession(ApiRequest request, String bearer, boolean isUse) {
         if (users.isEmpty()) return Optional.empty();
         UserSessions sessions = users.get();
-        Optional<UserRepository.ValidSession> found = sessions.find(bearer);
+        Optional<UserRepository.ValidSession> found = sessions.find(bearer, isUse);
         if (found.isEmpty()) return Optional.empty();
         UserRepository.ValidSession session = found.get();
         requestQuotas.takeOfUser(Caller.actorOf(session.user()), requestsPerSecond);

@@ -15,6 +15,7 @@ import java.util.Base64;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Finds the sessions of users by their tokens. A session and the role of its user are cached for three seconds, so that
@@ -36,8 +37,11 @@ public final class UserSessions {
 
     private final UserRepository users;
     private final String issuer;
-    private final ShortCache<ValidSession> sessions = new ShortCache<>(this::readSession);
+    private final ShortCache<CachedSession> sessions = new ShortCache<>(this::readSession);
     private final ShortCache<Access> access = new ShortCache<>(this::readAccess);
+
+    /** A session, and whether its next use is to be recorded. */
+    private record CachedSession(ValidSession session, AtomicBoolean isUseStale) {}
 
     /**
      * Finds sessions.
@@ -65,16 +69,21 @@ public final class UserSessions {
         }
     }
 
-    /** Returns the session with this token; empty if it has ended. */
-    Optional<ValidSession> find(String token) {
-        return sessions.find(token);
+    /**
+     * Returns the session with this token; empty if it has ended.
+     *
+     * @param isUse whether this is a use of the session, which is recorded once a minute
+     */
+    Optional<ValidSession> find(String token, boolean isUse) {
+        Optional<CachedSession> found = sessions.find(token);
+        if (isUse && found.isPresent() && found.get().isUseStale().compareAndSet(true, false))
+            users.markUsed(found.get().session().id());
+        return found.map(CachedSession::session);
     }
 
-    private Optional<ValidSession> readSession(String token) {
-        Optional<ValidSession> session = users.findSession(hash(token), issuer, IDLE);
-        if (session.isPresent() && session.get().isUseStale())
-            users.markUsed(session.get().id());
-        return session;
+    private Optional<CachedSession> readSession(String token) {
+        return users.findSession(hash(token), issuer, IDLE)
+                .map(session -> new CachedSession(session, new AtomicBoolean(session.isUseStale())));
     }
 
     /** Returns what a user may access with a request that names this project, or none. */
