@@ -232,6 +232,32 @@ class DashboardServletTest {
         }
     }
 
+    @Test
+    void the_stream_of_a_user_who_may_change_things_stays_open() throws Exception {
+        carillon.schedules().upsert("nightly", When.cron("0 2 * * *", "UTC"), SEND, "hello");
+        container = ServletContainer.TOMCAT.start(dashboard().authorizer(BY_ROLE).servlet());
+        long began = System.nanoTime();
+
+        HttpResponse<InputStream> stream = client.send(
+                request("/v1/stream").header("X-User", "ann").build(), HttpResponse.BodyHandlers.ofInputStream());
+
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream.body(), StandardCharsets.UTF_8))) {
+            // The server would check a stream of its own after four seconds.
+            while (System.nanoTime() - began < Duration.ofSeconds(6).toNanos()) {
+                send(change("/v1/schedules/nightly/pause", "", "ann"));
+                assertThat(lines.lines()
+                                .filter(line -> line.startsWith("event:"))
+                                .findFirst())
+                        .contains("event: schedule.pause");
+                send(change("/v1/schedules/nightly/resume", "", "ann"));
+                assertThat(lines.lines()
+                                .filter(line -> line.startsWith("event:"))
+                                .findFirst())
+                        .contains("event: schedule.resume");
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void a_servlet_that_is_not_asynchronous_refuses_the_stream_so_that_pages_poll(ServletContainer kind)
