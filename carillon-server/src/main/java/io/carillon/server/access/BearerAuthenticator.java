@@ -129,13 +129,15 @@ public final class BearerAuthenticator implements Authenticator {
         requestQuotas.takeOfUser(Caller.actorOf(session.user()), requestsPerSecond);
         Optional<String> project = request.header(UserSessions.PROJECT_HEADER).filter(name -> !name.isEmpty());
         if (project.isPresent() && !Names.isValid(project.get())) throw Problem.notMember();
-        UserRepository.Access access = sessions.access(session.user(), project);
+        UserSessions.CachedAccess cached = sessions.access(session.user(), project);
+        UserRepository.Access access = cached.access();
         Caller caller = UserSessions.caller(session, access);
         if (access.project() == null && request.route().permission() != Permission.ANY) {
             if (access.hasSeveral()) throw UserSessions.projectMissing();
             denials.forbidden(request.withCaller(caller));
             throw Problem.notMember();
         }
+        if (isUse && request.route().permission() != Permission.ANY) sessions.markUsed(session.user(), cached);
         return Optional.of(new Identified(caller, access.requestsPerSecond()));
     }
 

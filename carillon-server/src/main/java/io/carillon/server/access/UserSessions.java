@@ -38,7 +38,7 @@ public final class UserSessions {
     private final UserRepository users;
     private final String issuer;
     private final ShortCache<CachedSession> sessions = new ShortCache<>(this::readSession);
-    private final ShortCache<Access> access = new ShortCache<>(this::readAccess);
+    private final ShortCache<CachedAccess> access = new ShortCache<>(this::readAccess);
 
     /** A session, and whether its next use is to be recorded. */
     private record CachedSession(ValidSession session, AtomicBoolean isUseStale) {}
@@ -86,15 +86,25 @@ public final class UserSessions {
                 .map(session -> new CachedSession(session, new AtomicBoolean(session.isUseStale())));
     }
 
+    /** What a user may access, and whether the first use of the project is to be recorded. */
+    record CachedAccess(Access access, AtomicBoolean isFirstUse) {}
+
+    /** Records that a user uses the project, unless that is known. */
+    void markUsed(UUID user, CachedAccess used) {
+        String project = used.access().project();
+        if (project != null && used.isFirstUse().compareAndSet(true, false)) users.markUsed(user, project);
+    }
+
     /** Returns what a user may access with a request that names this project, or none. */
-    Access access(UUID user, Optional<String> project) {
+    CachedAccess access(UUID user, Optional<String> project) {
         return access.find(user.toString() + SEPARATOR + project.orElse("")).orElseThrow();
     }
 
-    private Optional<Access> readAccess(String name) {
+    private Optional<CachedAccess> readAccess(String name) {
         int end = name.indexOf(SEPARATOR);
         String project = name.substring(end + 1);
-        return users.findAccess(UUID.fromString(name.substring(0, end)), project.isEmpty() ? null : project);
+        return users.findAccess(UUID.fromString(name.substring(0, end)), project.isEmpty() ? null : project)
+                .map(found -> new CachedAccess(found, new AtomicBoolean(found.isFirstUse())));
     }
 
     /** Returns the caller of a session. Without a project, it has no scopes. */

@@ -9,12 +9,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The members of projects: users with their roles. */
 public final class MemberRepository {
     private static final String COLUMNS = """
-            SELECT m.user_id, m.role, m.created_at AS member_since, m.created_by, u.issuer, u.subject, u.name, u.email,
-                   u.created_at, u.login_at
+            SELECT m.user_id, m.role, m.created_at AS member_since, m.created_by, m.used_at, u.issuer, u.subject,
+                   u.name, u.email, u.created_at, u.login_at
               FROM carillon.project_member m JOIN carillon.app_user u ON u.id = m.user_id
             """;
 
@@ -65,8 +66,17 @@ public final class MemberRepository {
             ON CONFLICT (project, user_id) DO UPDATE SET role = excluded.role
             """;
 
-    /** A member of a project. */
-    public record Member(UserRepository.StoredUser user, Role role, Instant since, String addedBy) {}
+    /**
+     * A member of a project.
+     *
+     * @param usedAt the first use of the project by the user; null if there was none
+     */
+    public record Member(
+            UserRepository.StoredUser user,
+            Role role,
+            Instant since,
+            String addedBy,
+            @Nullable Instant usedAt) {}
 
     /** A project of a user. */
     public record Membership(String project, Role role) {}
@@ -170,6 +180,7 @@ public final class MemberRepository {
                         row.maybeInstant("login_at")),
                 Role.of(row.text("role")),
                 row.instant("member_since"),
-                row.text("created_by"));
+                row.text("created_by"),
+                row.maybeInstant("used_at"));
     }
 }

@@ -33,8 +33,24 @@ public final class UserRepository {
             WITH inserted AS (INSERT INTO carillon.app_user (id, issuer, subject) VALUES (:id, :issuer, :subject)
               ON CONFLICT (issuer, subject) DO NOTHING RETURNING id)
             SELECT id FROM inserted UNION ALL
-              SELECT id FROM carillon.app_user WHERE issuer = :issuer AND subject = :subject
+              SELECT id FROM (SELECT id FROM carillon.app_user
+                               WHERE issuer = :issuer AND subject = :subject FOR KEY SHARE) known
             """;
+
+    private static final String KEEP = "SELECT id FROM carillon.app_user WHERE id = :id FOR KEY SHARE";
+
+    private static final String UNUSED = """
+            u.login_at IS NULL
+              AND NOT EXISTS (SELECT 1 FROM carillon.project_member m WHERE m.user_id = u.id)
+              AND NOT EXISTS (SELECT 1 FROM carillon.project p WHERE p.owner = u.id)
+            """;
+
+    private static final String LOCK_UNUSED = """
+            SELECT u.id FROM carillon.app_user u WHERE %s ORDER BY u.id LIMIT 1000 FOR UPDATE SKIP LOCKED
+            """.formatted(UNUSED);
+
+    // Begins after the users are locked, so that it sees the memberships that were added before.
+    private static final String DELETE_UNUSED = "DELETE FROM carillon.app_user u WHERE u.id = ANY(:ids) AND " + UNUSED;
 
     private static final String SAVE_LOGIN = """
             INSERT INTO carillon.app_user AS u (id, issuer, subject, name, email, login_at)
@@ -66,14 +82,23 @@ public final class UserRepository {
              WHERE s.hash = :hash AND %s
             """.formatted(VALID);
 
-    // If the request names no project, the user must be a member of exactly one.
+    // If the request names no project, the user must have used exactly one, or be a member of exactly one. So a project
+    // to which another user adds this one changes nothing.
     private static final String FIND_ACCESS = """
-            SELECT m.project, m.role, m.projects, p.requests_per_second
-              FROM (SELECT min(f.project) AS project, min(f.role) AS role, count(*) AS projects
-                      FROM (SELECT project, role FROM carillon.project_member
+            SELECT m.project, m.role, m.projects, m.unused, p.requests_per_second
+              FROM (SELECT (array_agg(f.project ORDER BY f.unused, f.project))[1] AS project,
+                           (array_agg(f.role ORDER BY f.unused, f.project))[1] AS role,
+                           coalesce(bool_and(f.unused), false) AS unused,
+                           CASE WHEN count(*) FILTER (WHERE NOT f.unused) = 1 THEN 1 ELSE count(*) END AS projects
+                      FROM (SELECT project, role, used_at IS NULL AS unused FROM carillon.project_member
                              WHERE user_id = :user AND project = coalesce(:project, project)
-                             ORDER BY project LIMIT 2) f) m
+                             ORDER BY used_at IS NULL, project LIMIT 2) f) m
               LEFT JOIN carillon.project p ON p.project = m.project
+            """;
+
+    private static final String MARK_PROJECT_USED = """
+            UPDATE carillon.project_member SET used_at = carillon.clock()
+             WHERE project = :project AND user_id = :user AND used_at IS NULL
             """;
 
     private static final String MARK_USED = """
@@ -140,11 +165,13 @@ public final class UserRepository {
      *
      * @param project null if the request names none and the user is not a member of exactly one, or if the user is not
      *     a member of the project that it names
+     * @param isFirstUse whether the user has not used the project yet
      * @param hasSeveral whether the request names no project, and the user has several
      */
     public record Access(
             @Nullable String project,
             @Nullable Role role,
+            boolean isFirstUse,
             boolean hasSeveral,
             @Nullable Double requestsPerSecond) {}
 
@@ -173,17 +200,23 @@ public final class UserRepository {
 
     /**
      * Returns the id of the user whom the provider knows by this subject; creates the user, who need not log in first.
+     * The user exists until the end of the transaction.
      */
-    public UUID getOrInsert(String issuer, String subject) {
+    public UUID getOrInsert(Session session, String issuer, String subject) throws SQLException {
         for (int turn = 0; turn < 3; turn++) {
-            Optional<UUID> found = transactions.runStatementAsServer(session -> session.query(GET_OR_INSERT)
+            Optional<UUID> found = session.query(GET_OR_INSERT)
                     .uuid("id", transactions.newId())
                     .text("issuer", issuer)
                     .text("subject", subject)
-                    .first(row -> row.uuid("id")));
+                    .first(row -> row.uuid("id"));
             if (found.isPresent()) return found.get();
         }
         throw new IllegalStateException("could not read or create the user");
+    }
+
+    /** Keeps a user until the end of the transaction. Returns false if there is no such user. */
+    public boolean keep(Session session, UUID id) throws SQLException {
+        return session.query(KEEP).uuid("id", id).first(row -> true).orElse(false);
     }
 
     /** Records a login and returns the id of the user, who is created at the first one. */
@@ -244,6 +277,7 @@ public final class UserRepository {
         return new Access(
                 one ? row.maybeText("project") : null,
                 one && role != null ? Role.of(role) : null,
+                one && row.flag("unused"),
                 row.number("projects") > 1,
                 one ? row.maybeReal("requests_per_second") : null);
     }
@@ -252,6 +286,14 @@ public final class UserRepository {
     public void markUsed(UUID id) {
         transactions.runStatementAsServer(
                 session -> session.query(MARK_USED).uuid("id", id).update());
+    }
+
+    /** Records that a user has used a project. */
+    public void markUsed(UUID user, String project) {
+        transactions.runStatementAsServer(session -> session.query(MARK_PROJECT_USED)
+                .text("project", project)
+                .uuid("user", user)
+                .update());
     }
 
     /** Returns the sessions of a user that have not ended, newest first. */
@@ -277,6 +319,19 @@ public final class UserRepository {
     public int deleteExpired() {
         return transactions.runStatementAsServer(
                 session -> session.query(DELETE_EXPIRED).update());
+    }
+
+    /**
+     * Deletes users who never logged in, are members of no project and own none, at most 1,000 at a time, and returns
+     * their number.
+     */
+    public int deleteUnused() {
+        return transactions.runAsServer(session -> {
+            List<UUID> unused = session.query(LOCK_UNUSED).list(row -> row.uuid("id"));
+            return unused.isEmpty()
+                    ? 0
+                    : session.query(DELETE_UNUSED).uuids("ids", unused).update();
+        });
     }
 
     private static StoredUser read(Row row) throws SQLException {
