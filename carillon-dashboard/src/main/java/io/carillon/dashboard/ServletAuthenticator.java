@@ -75,7 +75,7 @@ final class ServletAuthenticator implements Authenticator {
                 403,
                 "forbidden",
                 readOnly
-                        ? "This dashboard is read-only, because the application sets no authorizer."
+                        ? "This dashboard is read-only: the application shows it to every caller."
                         : "You may look at this dashboard, but not change anything.");
     }
 
