@@ -3,9 +3,12 @@ package io.carillon.dashboard;
 import static java.util.Objects.requireNonNull;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.internal.value.Names;
 import jakarta.servlet.http.HttpServlet;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Settings of a dashboard in an application. Methods return changed copies; {@link #servlet()} creates the servlet:
@@ -19,29 +22,29 @@ import javax.sql.DataSource;
  * }</pre>
  */
 public final class CarillonDashboard {
-    /** Without an authorizer, users have no names and change nothing. */
-    private static final DashboardAuthorizer READ_ONLY = request -> DashboardAccess.viewer("anonymous");
+    /** Callers have no names and change nothing. */
+    private static final DashboardAuthorizer PUBLIC_READ_ONLY = request -> DashboardAccess.viewer("anonymous");
 
     private final Carillon carillon;
     private final DataSource dataSource;
     private final String project;
-    private final DashboardAuthorizer authorizer;
+    private final @Nullable DashboardAuthorizer authorizer;
 
     private CarillonDashboard(
-            Carillon carillon, DataSource dataSource, String project, DashboardAuthorizer authorizer) {
+            Carillon carillon, DataSource dataSource, String project, @Nullable DashboardAuthorizer authorizer) {
         this.carillon = requireNonNull(carillon, "carillon");
         this.dataSource = requireNonNull(dataSource, "dataSource");
         this.project = project;
-        this.authorizer = requireNonNull(authorizer, "authorizer");
+        this.authorizer = authorizer;
     }
 
     /**
-     * Returns a dashboard of the project {@code default} that changes nothing.
+     * Returns a dashboard of the project {@code default}. It needs {@link #authorizer} or {@link #publicReadOnly()}.
      *
      * @param dataSource the pool for requests; it may be the one of the engine if it has connections to spare
      */
     public static CarillonDashboard on(Carillon carillon, DataSource dataSource) {
-        return new CarillonDashboard(carillon, dataSource, "default", READ_ONLY);
+        return new CarillonDashboard(carillon, dataSource, "default", null);
     }
 
     /** Shows another project. */
@@ -49,20 +52,26 @@ public final class CarillonDashboard {
         return new CarillonDashboard(carillon, dataSource, Names.check("project", name), authorizer);
     }
 
-    /**
-     * Sets who may see and change what. Default: each caller sees everything and changes nothing, so that only the
-     * security of the application protects the data.
-     */
+    /** Sets who may see and change what. */
     public CarillonDashboard authorizer(DashboardAuthorizer decides) {
-        return new CarillonDashboard(carillon, dataSource, project, decides);
+        return new CarillonDashboard(carillon, dataSource, project, requireNonNull(decides, "authorizer"));
+    }
+
+    /**
+     * Shows everything to each caller who reaches the path, and changes nothing: only the security of the application
+     * protects the data, such as payloads of runs.
+     */
+    public CarillonDashboard publicReadOnly() {
+        return new CarillonDashboard(carillon, dataSource, project, PUBLIC_READ_ONLY);
     }
 
     /**
      * Creates the servlet. Map it to a path such as {@code /carillon/*}, and let it be asynchronous, so that pages
      * change by themselves; without, they poll. It uses the database from its first request on. The container closes
-     * it.
+     * it. Throws if neither an authorizer is set nor the dashboard is public.
      */
     public HttpServlet servlet() {
+        authorizer();
         return new DashboardServlet(this);
     }
 
@@ -79,10 +88,15 @@ public final class CarillonDashboard {
     }
 
     DashboardAuthorizer authorizer() {
+        if (authorizer == null)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "The dashboard needs an authorizer, which decides who may see and change what: set authorizer(…)."
+                            + " To show everything to each caller who reaches the path, set publicReadOnly().");
         return authorizer;
     }
 
     boolean isReadOnly() {
-        return authorizer == READ_ONLY;
+        return authorizer == PUBLIC_READ_ONLY;
     }
 }

@@ -1,5 +1,7 @@
 package io.carillon.dashboard;
 
+import static java.util.Objects.requireNonNull;
+
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.Authenticator;
 import io.carillon.server.http.Caller;
@@ -40,16 +42,22 @@ final class ServletAuthenticator implements Authenticator {
 
     @Override
     public Caller identify(ApiRequest apiRequest) {
-        HttpServletRequest request = current.get();
-        // An open stream is checked on another thread, which has no user. ServletStream ends it soon instead; the
-        // browser then sends a request again.
-        if (request == null) return caller(DashboardAccess.viewer("stream"));
+        HttpServletRequest request = requireNonNull(current.get(), "called outside of a request");
         DashboardAccess access = authorizer.authorize(request);
         if (access.isNone()) throw refusal(request);
         Caller caller = caller(access);
         if (!caller.hasPermission(apiRequest.route().permission())) throw changesNothing();
         if (!apiRequest.route().method().equals("GET")) refuseOtherSites(request);
         return caller;
+    }
+
+    /**
+     * Returns the caller that opened the stream: the check is on another thread, which has no user. ServletStream ends
+     * the stream soon instead, and the browser then sends a request again.
+     */
+    @Override
+    public Caller identifyAgain(ApiRequest stream) {
+        return stream.caller();
     }
 
     private Caller caller(DashboardAccess access) {
@@ -67,7 +75,7 @@ final class ServletAuthenticator implements Authenticator {
                 403,
                 "forbidden",
                 readOnly
-                        ? "This dashboard is read-only, because the application sets no authorizer."
+                        ? "This dashboard is read-only: the application shows it to every caller."
                         : "You may look at this dashboard, but not change anything.");
     }
 

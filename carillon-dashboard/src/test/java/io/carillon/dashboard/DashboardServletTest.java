@@ -1,8 +1,10 @@
 package io.carillon.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
@@ -87,7 +89,7 @@ class DashboardServletTest {
     @ParameterizedTest
     @EnumSource
     void page_and_files_are_found_under_the_path_of_the_servlet(ServletContainer kind) throws Exception {
-        container = kind.start(dashboard().servlet());
+        container = kind.start(dashboard().publicReadOnly().servlet());
 
         HttpResponse<String> start = get("");
         assertThat(start.statusCode()).isEqualTo(302);
@@ -108,11 +110,11 @@ class DashboardServletTest {
 
     @ParameterizedTest
     @EnumSource
-    void without_an_authorizer_everything_is_shown_and_nothing_is_changed(ServletContainer kind) throws Exception {
+    void a_public_dashboard_shows_everything_and_changes_nothing(ServletContainer kind) throws Exception {
         carillon.schedules().upsert("nightly", When.cron("0 2 * * *", "UTC"), SEND, "hello");
         RunId run = carillon.enqueue(SEND, "hello", Enqueue.after(Duration.ofHours(1)))
                 .run();
-        container = kind.start(dashboard().servlet());
+        container = kind.start(dashboard().publicReadOnly().servlet());
 
         for (String path : List.of(
                 "/v1/session",
@@ -232,11 +234,38 @@ class DashboardServletTest {
         }
     }
 
+    @Test
+    void the_stream_of_a_user_who_may_change_things_stays_open() throws Exception {
+        carillon.schedules().upsert("nightly", When.cron("0 2 * * *", "UTC"), SEND, "hello");
+        container =
+                ServletContainer.TOMCAT.start(dashboard().authorizer(BY_ROLE).servlet());
+        long began = System.nanoTime();
+
+        HttpResponse<InputStream> stream = client.send(
+                request("/v1/stream").header("X-User", "ann").build(), HttpResponse.BodyHandlers.ofInputStream());
+
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream.body(), StandardCharsets.UTF_8))) {
+            // The server would check a stream of its own after four seconds.
+            while (System.nanoTime() - began < Duration.ofSeconds(6).toNanos()) {
+                send(change("/v1/schedules/nightly/pause", "", "ann"));
+                assertThat(lines.lines()
+                                .filter(line -> line.startsWith("event:"))
+                                .findFirst())
+                        .contains("event: schedule.pause");
+                send(change("/v1/schedules/nightly/resume", "", "ann"));
+                assertThat(lines.lines()
+                                .filter(line -> line.startsWith("event:"))
+                                .findFirst())
+                        .contains("event: schedule.resume");
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void a_servlet_that_is_not_asynchronous_refuses_the_stream_so_that_pages_poll(ServletContainer kind)
             throws Exception {
-        container = kind.start(dashboard().servlet(), false);
+        container = kind.start(dashboard().publicReadOnly().servlet(), false);
 
         assertThat(get("/v1/stream").statusCode()).isEqualTo(501);
         assertThat(get("/v1/runs").statusCode()).isEqualTo(200);
@@ -247,7 +276,7 @@ class DashboardServletTest {
     @EnumSource
     void a_stream_ends_after_half_a_minute_so_that_the_browser_is_authorized_again(ServletContainer kind)
             throws Exception {
-        container = kind.start(dashboard().servlet());
+        container = kind.start(dashboard().publicReadOnly().servlet());
         long began = System.nanoTime();
 
         String all = get("/v1/stream").body();
@@ -276,8 +305,18 @@ class DashboardServletTest {
     }
 
     @Test
+    void a_dashboard_without_an_authorizer_is_refused() {
+        CarillonDashboard undecided = dashboard().project("default");
+
+        assertThatThrownBy(undecided::servlet)
+                .isInstanceOf(CarillonException.class)
+                .hasMessageContaining("authorizer")
+                .hasMessageContaining("publicReadOnly()");
+    }
+
+    @Test
     void requests_before_the_tables_exist_are_told_to_wait() throws Exception {
-        container = ServletContainer.TOMCAT.start(dashboard().servlet());
+        container = ServletContainer.TOMCAT.start(dashboard().publicReadOnly().servlet());
         database.execute("ALTER SCHEMA carillon RENAME TO away");
         try {
             HttpResponse<String> early = get("/v1/runs");
@@ -297,7 +336,7 @@ class DashboardServletTest {
                 "io.micrometer.core.instrument.MeterRegistry",
                 "io.micrometer.prometheusmetrics.PrometheusMeterRegistry",
                 "org.apache.hc.client5.http.classic.HttpClient"))
-            org.assertj.core.api.Assertions.assertThatThrownBy(() -> Class.forName(library))
+            assertThatThrownBy(() -> Class.forName(library))
                     .as("these tests run without it")
                     .isInstanceOf(ClassNotFoundException.class);
     }

@@ -20,6 +20,7 @@ final class ExpiredRows {
         deleteAll("idempotency", () -> repositories.idempotency().deleteExpired());
         deleteAll("bulk_action", () -> repositories.bulk().deleteExpired());
         deleteAll("user_session", () -> repositories.users().deleteExpired());
+        deleteAll("app_user", () -> repositories.users().deleteUnused());
         deleteAll("audit", () -> repositories.audit().deleteOlderThan(auditRetention));
     }
 

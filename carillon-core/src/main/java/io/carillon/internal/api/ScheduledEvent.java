@@ -1,13 +1,18 @@
 package io.carillon.internal.api;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.event.EventId;
 import io.carillon.event.NewEvent;
 import io.carillon.internal.run.ScheduledEvents;
 import io.carillon.internal.store.event.EventToStore;
 import io.carillon.internal.value.EventHeaders;
+import io.carillon.internal.value.Names;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
 import io.carillon.spi.PayloadCodec;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Map;
@@ -91,16 +96,38 @@ public record ScheduledEvent(
                 values.getOrDefault("data", ""));
     }
 
+    /** Returns the event to publish. Throws if a payload that was edited or enqueued by hand is not an event. */
     EventToStore toStore(String project, EventId id) {
+        Names.check("topic", topic);
+        Names.check("event type", type);
+        if (key == null) throw unreadable("the key is missing", null);
         return new EventToStore(
                         project,
                         id,
                         topic,
                         type,
-                        key,
+                        Names.checkKey("event key", key),
                         versioned,
                         null,
-                        new Payload(Base64.getDecoder().decode(data), codec))
-                .headers(headers);
+                        RunFactory.requireWithinLimit(type, decodedData()))
+                .headers(EventHeaders.check(headers));
+    }
+
+    /** The database reads JSON data as text, so that other bytes would stop the subscriptions of the topic. */
+    private Payload decodedData() {
+        try {
+            byte[] bytes = Base64.getDecoder().decode(data);
+            if (codec.equals("json")) StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+            return new Payload(bytes, codec);
+        } catch (IllegalArgumentException | CharacterCodingException malformed) {
+            throw unreadable("the data is not Base64 of UTF-8 text", malformed);
+        }
+    }
+
+    private static CarillonException unreadable(String why, @Nullable Exception cause) {
+        return new CarillonException(
+                ErrorCode.PAYLOAD_UNREADABLE,
+                "The payload is not an event: %s. Runs that publish are created by schedules only.".formatted(why),
+                cause);
     }
 }

@@ -138,7 +138,7 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
             // Translates the requests of a servlet container; the pages and the API are those of the server.
             new PackageRule(
                     "dashboard",
-                    Set.of(API, "internal.value", "server"),
+                    Set.of(API, ERROR_TYPES, "internal.value", "server"),
                     List.of("jakarta.servlet", "javax.sql.DataSource", LOG)),
             new PackageRule(
                     "cli",

@@ -76,26 +76,29 @@ public final class BearerAuthenticator implements Authenticator {
 
     @Override
     public Caller identify(ApiRequest request) {
-        return identify(request, false);
+        return identify(request, false, false);
     }
 
-    @Override
-    public Caller identifySession(ApiRequest request) {
-        return identify(request, true);
+    /**
+     * Identifies the caller by the key or token of a session. It was valid when the session started.
+     *
+     * @param isUse whether the request is a use of the session, which ends if it is not used
+     */
+    public Caller identifySession(ApiRequest request, boolean isUse) {
+        return identify(request, true, isUse);
     }
 
-    private Caller identify(ApiRequest request, boolean inSession) {
+    private Caller identify(ApiRequest request, boolean inSession, boolean isUse) {
         String header = request.header("Authorization").orElse("");
         if (!header.regionMatches(true, 0, "Bearer ", 0, 7)) throw Problem.unauthenticated();
         String bearer = header.substring(7).strip();
         Optional<Identified> found = inSession && bearer.startsWith(UserSessions.PREFIX)
-                ? findBySession(request, bearer)
+                ? findBySession(request, bearer, isUse)
                 : bearer.startsWith("crl_") ? findByKey(request, bearer) : findByToken(bearer);
         if (found.isEmpty()) throw refused(request, bearer, inSession);
         Caller caller = found.get().caller();
         Double own = found.get().requestsPerSecond();
-        String sharedBy = caller.project().isEmpty() ? caller.actor() : caller.project();
-        requestQuotas.take(sharedBy, own == null ? requestsPerSecond : own);
+        if (!caller.project().isEmpty()) requestQuotas.take(caller.project(), own == null ? requestsPerSecond : own);
         return caller;
     }
 
@@ -114,20 +117,28 @@ public final class BearerAuthenticator implements Authenticator {
 
     /**
      * The request names the project of a user, because a user may have several; it is the only one if it names none. An
-     * operation that needs no project has none if the user is not a member.
+     * operation that needs no project has none if the user is not a member. The request counts in the quota of the user
+     * before the project is looked up, because a user may name many.
      */
-    private Optional<Identified> findBySession(ApiRequest request, String bearer) {
+    private Optional<Identified> findBySession(ApiRequest request, String bearer, boolean isUse) {
+        if (users.isEmpty()) return Optional.empty();
+        UserSessions sessions = users.get();
+        Optional<UserRepository.ValidSession> found = sessions.find(bearer, isUse);
+        if (found.isEmpty()) return Optional.empty();
+        UserRepository.ValidSession session = found.get();
+        requestQuotas.takeOfUser(Caller.actorOf(session.user()), requestsPerSecond);
         Optional<String> project = request.header(UserSessions.PROJECT_HEADER).filter(name -> !name.isEmpty());
         if (project.isPresent() && !Names.isValid(project.get())) throw Problem.notMember();
-        Optional<UserRepository.Access> found = users.flatMap(sessions -> sessions.find(bearer, project));
-        if (found.isEmpty()) return Optional.empty();
-        UserRepository.Access access = found.get();
+        UserSessions.CachedAccess cached = sessions.access(session.user(), project);
+        UserRepository.Access access = cached.access();
+        Caller caller = UserSessions.caller(session, access);
         if (access.project() == null && request.route().permission() != Permission.ANY) {
             if (access.hasSeveral()) throw UserSessions.projectMissing();
-            denials.forbidden(request.withCaller(UserSessions.caller(access)));
+            denials.forbidden(request.withCaller(caller));
             throw Problem.notMember();
         }
-        return Optional.of(new Identified(UserSessions.caller(access), access.requestsPerSecond()));
+        if (isUse && request.route().permission() != Permission.ANY) sessions.markUsed(session.user(), cached);
+        return Optional.of(new Identified(caller, access.requestsPerSecond()));
     }
 
     private static boolean isAllowedFrom(String address, ApiKeyRepository.ValidApiKey key) {

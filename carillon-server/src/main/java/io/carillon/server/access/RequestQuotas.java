@@ -15,17 +15,29 @@ final class RequestQuotas {
     private final RateLimiter limiter = new RateLimiter();
     private final Map<String, Double> perSecondByProject = new ConcurrentHashMap<>();
 
-    /** Counts a request; throws a problem with status 429 if it exceeds the quota. */
+    /** Counts a request of a project; throws a problem with status 429 if it exceeds the quota. */
     void take(String project, double perSecond) {
+        take(
+                project,
+                perSecond,
+                "The project may send at most %s requests per second. Wait for the time in Retry-After.");
+    }
+
+    /** Counts a request of a user, who may name any project; throws a problem with status 429 if it is one too many. */
+    void takeOfUser(String actor, double perSecond) {
+        take(
+                actor,
+                perSecond,
+                "A user may send at most %s requests per second in all projects together. Wait for the time in"
+                        + " Retry-After.");
+    }
+
+    private void take(String project, double perSecond, String exceeded) {
         if (perSecondByProject.size() > MAX_PROJECTS) perSecondByProject.clear();
         perSecondByProject.put(project, perSecond);
         OptionalLong wait = limiter.tryAcquire(project, perSecond, perSecond);
         if (wait.isEmpty()) return;
-        Problem problem = Problem.of(
-                        429,
-                        "quota-exceeded",
-                        "The project may send at most %s requests per second. Wait for the time in Retry-After."
-                                .formatted(perSecond))
+        Problem problem = Problem.of(429, "quota-exceeded", exceeded.formatted(perSecond))
                 .withHeader("Retry-After", Long.toString(wait.getAsLong()));
         for (Map.Entry<String, String> header : headers(project).entrySet())
             problem = problem.withHeader(header.getKey(), header.getValue());

@@ -1,6 +1,7 @@
 package io.carillon.server.access;
 
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,9 +26,20 @@ final class ShortCache<T> {
         long now = System.nanoTime();
         CachedRow<T> before = rows.get(name);
         if (before != null && now - before.readNanos() < KEPT_NANOS) return before.row();
-        if (rows.size() > MAX_CACHED) rows.clear();
+        if (rows.size() >= MAX_CACHED) evict(now);
         Optional<T> row = database.apply(name);
         rows.put(name, new CachedRow<>(row, now));
         return row;
+    }
+
+    /** Removes old rows and a tenth of the others, so that callers who invent names do not empty the whole cache. */
+    private synchronized void evict(long now) {
+        if (rows.size() < MAX_CACHED) return;
+        rows.values().removeIf(cached -> now - cached.readNanos() >= KEPT_NANOS);
+        Iterator<String> names = rows.keySet().iterator();
+        for (int removed = 0; removed < MAX_CACHED / 10 && rows.size() > MAX_CACHED * 9 / 10; removed++) {
+            names.next();
+            names.remove();
+        }
     }
 }

@@ -5,6 +5,7 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.store.Role;
 import io.carillon.server.store.UserRepository;
 import io.carillon.server.store.UserRepository.Access;
+import io.carillon.server.store.UserRepository.ValidSession;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -13,6 +14,8 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Finds the sessions of users by their tokens. A session and the role of its user are cached for three seconds, so that
@@ -34,7 +37,11 @@ public final class UserSessions {
 
     private final UserRepository users;
     private final String issuer;
-    private final ShortCache<Access> cache = new ShortCache<>(this::read);
+    private final ShortCache<CachedSession> sessions = new ShortCache<>(this::readSession);
+    private final ShortCache<CachedAccess> access = new ShortCache<>(this::readAccess);
+
+    /** A session, and whether its next use is to be recorded. */
+    private record CachedSession(ValidSession session, AtomicBoolean isUseStale) {}
 
     /**
      * Finds sessions.
@@ -62,27 +69,50 @@ public final class UserSessions {
         }
     }
 
-    /** Returns what the session with this token may access; empty if it has ended. */
-    Optional<Access> find(String token, Optional<String> project) {
-        return cache.find(token + SEPARATOR + project.orElse(""));
+    /**
+     * Returns the session with this token; empty if it has ended.
+     *
+     * @param isUse whether this is a use of the session, which is recorded once a minute
+     */
+    Optional<ValidSession> find(String token, boolean isUse) {
+        Optional<CachedSession> found = sessions.find(token);
+        if (isUse && found.isPresent() && found.get().isUseStale().compareAndSet(true, false))
+            users.markUsed(found.get().session().id());
+        return found.map(CachedSession::session);
     }
 
-    private Optional<Access> read(String name) {
+    private Optional<CachedSession> readSession(String token) {
+        return users.findSession(hash(token), issuer, IDLE)
+                .map(session -> new CachedSession(session, new AtomicBoolean(session.isUseStale())));
+    }
+
+    /** What a user may access, and whether the first use of the project is to be recorded. */
+    record CachedAccess(Access access, AtomicBoolean isFirstUse) {}
+
+    /** Records that a user uses the project, unless that is known. */
+    void markUsed(UUID user, CachedAccess used) {
+        String project = used.access().project();
+        if (project != null && used.isFirstUse().compareAndSet(true, false)) users.markUsed(user, project);
+    }
+
+    /** Returns what a user may access with a request that names this project, or none. */
+    CachedAccess access(UUID user, Optional<String> project) {
+        return access.find(user.toString() + SEPARATOR + project.orElse("")).orElseThrow();
+    }
+
+    private Optional<CachedAccess> readAccess(String name) {
         int end = name.indexOf(SEPARATOR);
         String project = name.substring(end + 1);
-        Optional<Access> access =
-                users.findAccess(hash(name.substring(0, end)), issuer, project.isEmpty() ? null : project, IDLE);
-        if (access.isPresent() && access.get().isUseStale())
-            users.markUsed(access.get().session());
-        return access;
+        return users.findAccess(UUID.fromString(name.substring(0, end)), project.isEmpty() ? null : project)
+                .map(found -> new CachedAccess(found, new AtomicBoolean(found.isFirstUse())));
     }
 
     /** Returns the caller of a session. Without a project, it has no scopes. */
-    static Caller caller(Access access) {
+    static Caller caller(ValidSession session, Access access) {
         Role role = access.role();
         String project = access.project();
         return Caller.of(
-                new Caller.SessionUser(access.user(), access.session(), access.endsAt()),
+                new Caller.SessionUser(session.user(), session.id(), session.endsAt()),
                 project == null ? "" : project,
                 role == null ? Set.of() : Set.of(role.scope()));
     }

@@ -170,7 +170,7 @@ final class ProjectRoutes {
     /** An owner is an admin of the project. */
     private void makeOwner(ApiRequest request, Session session, String project, UUID owner) throws SQLException {
         ServerContext.Repositories repositories = executor.context().repositories();
-        if (repositories.users().get(session, owner).isEmpty())
+        if (!repositories.users().keep(session, owner))
             throw Problem.invalid(
                     "/owner", "There is no user with this id. Users see their ids after their first login.");
         repositories
@@ -234,8 +234,8 @@ final class ProjectRoutes {
         body.refuseUnknown();
         return projects.runAsServer(session -> {
             if (owner.isPresent()) {
+                if (!projects.lock(session, name)) throw Problem.notFound("project");
                 executor.currentCaller(request, session);
-                if (projects.get(session, name).isEmpty()) throw Problem.notFound("project");
                 makeOwner(request, session, name, owner.get());
             }
             if (adHocUrls.isPresent()) projects.updateAdHocUrls(session, name, adHocUrls.get());

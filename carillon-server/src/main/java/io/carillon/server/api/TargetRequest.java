@@ -8,6 +8,7 @@ import io.carillon.schedule.ScheduleOptions;
 import io.carillon.server.endpoint.WebhookTargetJson;
 import io.carillon.server.event.EventInput;
 import io.carillon.server.event.EventTarget;
+import io.carillon.server.event.ReservedHandlers;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.KeyLimits;
@@ -32,14 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 record TargetRequest(Target target, Optional<WebhookTarget> webhook, Optional<EventTarget> event) {
     static TargetRequest handler(String name) {
-        if (name.equals(EventTarget.HANDLER))
-            throw Problem.invalid(
-                    "/target/handler",
-                    "This handler name is reserved. To publish an event, set the field event of the target.");
-        if (name.equals(Webhooks.TYPE.name()))
-            throw Problem.invalid(
-                    "/target/handler",
-                    "This handler name is reserved. To call a webhook, set the field endpoint or url of the target.");
+        ReservedHandlers.refuse(name);
         return new TargetRequest(Target.handler(name), Optional.empty(), Optional.empty());
     }
 

@@ -1,5 +1,6 @@
 package io.carillon.server.browser;
 
+import io.carillon.server.access.BearerAuthenticator;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.Authenticator;
 import io.carillon.server.http.Caller;
@@ -21,11 +22,13 @@ import java.util.regex.Pattern;
  */
 public final class SessionAuthenticator implements Authenticator {
     static final String CSRF_HEADER = "X-Carillon-CSRF";
+    /** A page sends it with requests that no action of the user caused. */
+    private static final String REFRESH_HEADER = "X-Carillon-Refresh";
 
     private static final Pattern ORIGIN = Pattern.compile("https?://([^/]+)");
     private static final Set<String> OWN_SITE = Set.of("same-origin", "none");
 
-    private final Authenticator byBearer;
+    private final BearerAuthenticator byBearer;
     private final SessionCookies cookies;
     private final AllowedHosts hosts;
     private final Supplier<Instant> clock;
@@ -37,7 +40,7 @@ public final class SessionAuthenticator implements Authenticator {
      * @param clock returns the database time
      */
     public SessionAuthenticator(
-            Authenticator byBearer, SessionCookies cookies, AllowedHosts hosts, Supplier<Instant> clock) {
+            BearerAuthenticator byBearer, SessionCookies cookies, AllowedHosts hosts, Supplier<Instant> clock) {
         this.byBearer = byBearer;
         this.cookies = cookies;
         this.hosts = hosts;
@@ -46,10 +49,19 @@ public final class SessionAuthenticator implements Authenticator {
 
     @Override
     public Caller identify(ApiRequest request) {
+        return identify(request, request.header(REFRESH_HEADER).isEmpty());
+    }
+
+    @Override
+    public Caller identifyAgain(ApiRequest stream) {
+        return identify(stream, false);
+    }
+
+    private Caller identify(ApiRequest request, boolean isUse) {
         if (request.header("Authorization").isPresent() || !cookies.isPresent(request))
             return byBearer.identify(request);
         String bearer = cookies.bearer(request, clock.get()).orElseThrow(Problem::unauthenticated);
-        Caller caller = byBearer.identifySession(request.withHeader("Authorization", "Bearer " + bearer));
+        Caller caller = byBearer.identifySession(request.withHeader("Authorization", "Bearer " + bearer), isUse);
         try {
             refuseOtherSites(request);
         } catch (Problem refused) {

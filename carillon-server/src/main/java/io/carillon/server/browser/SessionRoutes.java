@@ -1,8 +1,8 @@
 package io.carillon.server.browser;
 
+import io.carillon.server.access.BearerAuthenticator;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
-import io.carillon.server.http.Authenticator;
 import io.carillon.server.http.Caller;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
@@ -21,7 +21,7 @@ public final class SessionRoutes {
     private final SessionCookies cookies;
     private final Transactions transactions;
     private final AuditRepository audit;
-    private final Authenticator byBearer;
+    private final BearerAuthenticator byBearer;
     private final LoginLinks links;
 
     /**
@@ -33,7 +33,7 @@ public final class SessionRoutes {
             SessionCookies cookies,
             Transactions transactions,
             AuditRepository audit,
-            Authenticator byBearer,
+            BearerAuthenticator byBearer,
             LoginLinks links) {
         this.cookies = cookies;
         this.byBearer = byBearer;
@@ -77,7 +77,7 @@ public final class SessionRoutes {
         String token = body.required("token", body.text("token"));
         body.refuseUnknown();
         String bearer = links.redeem(token, transactions.now()).orElseThrow(Problem::unauthenticated);
-        Caller caller = byBearer.identifySession(request.withHeader("Authorization", "Bearer " + bearer));
+        Caller caller = byBearer.identifySession(request.withHeader("Authorization", "Bearer " + bearer), true);
         if (!caller.hasPermission(Permission.READ)) throw Problem.unauthenticated();
         return start(request.withCaller(caller), bearer);
     }

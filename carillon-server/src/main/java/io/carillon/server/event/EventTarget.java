@@ -37,12 +37,14 @@ public record EventTarget(
 
     /** The handler that publishes the events of runs. */
     public static final String HANDLER = "carillon.publish";
+    /** The handler of schedules of an application that publish to a topic with versions. */
+    private static final String VERSIONED_HANDLER = "carillon.publish-versioned";
 
     private static final JsonCodec CODEC = new JsonCodec();
 
     /** Returns whether a target is an event. */
     public static boolean isEvent(String kind, String name) {
-        return kind.equals(Target.HANDLER) && name.equals(HANDLER);
+        return kind.equals(Target.HANDLER) && (name.equals(HANDLER) || name.equals(VERSIONED_HANDLER));
     }
 
     /** Reads topic, type, key and headers of the event; it has no data yet. */

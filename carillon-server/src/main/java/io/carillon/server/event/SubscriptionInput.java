@@ -10,16 +10,12 @@ import io.carillon.run.Priority;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
 import io.carillon.webhook.Endpoint;
-import io.carillon.webhook.Webhooks;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
 /** Reads the definitions of subscriptions in requests. */
 public final class SubscriptionInput {
-    /** Handlers whose names start with this and a dot execute runs of Carillon itself. */
-    private static final String RESERVED_PREFIX = "carillon";
-
     private SubscriptionInput() {}
 
     /** Reads a new subscription, with its name and where it starts. */
@@ -61,9 +57,7 @@ public final class SubscriptionInput {
                     fields.convert("endpoint", () -> Endpoint.checkName(endpoint.get())),
                     mode.orElse(CloudEventMode.STRUCTURED));
         if (mode.isPresent()) throw Problem.invalid("/target/mode", "Only an endpoint has a mode. Leave it out.");
-        if (handler.get().startsWith(RESERVED_PREFIX + '.') || handler.get().equals(Webhooks.TYPE.name()))
-            throw Problem.invalid(
-                    "/target/handler", "This handler name is reserved. To call a webhook, set the field endpoint.");
+        ReservedHandlers.refuse(handler.get());
         return fields.convert("handler", () -> new SubscriptionTarget.Handler(handler.get()));
     }
 

@@ -7,9 +7,14 @@ import java.util.Map;
 public interface Authenticator {
     Caller identify(ApiRequest apiRequest);
 
-    /** Identifies the caller by the key or token of a session. It was valid when the session started. */
-    default Caller identifySession(ApiRequest apiRequest) {
-        return identify(apiRequest);
+    /**
+     * Identifies the caller of an open stream again. This is not a use of the session: a page that is open does not
+     * keep it from ending.
+     *
+     * @param stream the request that opened the stream, with its caller
+     */
+    default Caller identifyAgain(ApiRequest stream) {
+        return identify(stream);
     }
 
     /**

@@ -283,9 +283,15 @@ public final class RequestDispatcher {
     }
 
     private Caller identify(ApiRequest.Head head) {
-        Caller caller = authenticator.identify(new ApiRequest(head, new byte[0], Caller.anonymous()));
-        ApiRequest identified = new ApiRequest(head, new byte[0], caller);
-        return reportForbidden(identified, () -> {
+        return allowed(head, authenticator.identify(new ApiRequest(head, new byte[0], Caller.anonymous())));
+    }
+
+    private Caller identifyAgain(ApiRequest.Head head, Caller started) {
+        return allowed(head, authenticator.identifyAgain(new ApiRequest(head, new byte[0], started)));
+    }
+
+    private Caller allowed(ApiRequest.Head head, Caller caller) {
+        return reportForbidden(new ApiRequest(head, new byte[0], caller), () -> {
             caller.requireAllowed(head.route());
             return caller;
         });
@@ -316,8 +322,8 @@ public final class RequestDispatcher {
                     .withHeader("Allow", "GET");
         }
         ApiRequest.Head head = pending.requireHead();
-        return response.withStream(
-                new AuthenticatedStream(stream, () -> requireSameRights(request.caller(), identify(head))));
+        return response.withStream(new AuthenticatedStream(
+                stream, () -> requireSameRights(request.caller(), identifyAgain(head, request.caller()))));
     }
 
     /** What a stream shows depends on the rights that its caller had at its start. */

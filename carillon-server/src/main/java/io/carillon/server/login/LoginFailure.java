@@ -21,6 +21,11 @@ final class LoginFailure extends Exception {
         /** Too many logins are in progress. */
         BUSY;
 
+        /** Returns whether a client can cause the failure with an invented response. */
+        boolean isOfClient() {
+            return this == LOGIN_EXPIRED || this == PROVIDER_REFUSED || this == TOKEN_INVALID;
+        }
+
         /** Returns the name in the address of the page. */
         String text() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -2,6 +2,7 @@ package io.carillon.server.login;
 
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.TextCleaner;
+import io.carillon.server.access.LoginPermits;
 import io.carillon.server.browser.EncryptedCookie;
 import io.carillon.server.browser.SessionCookies;
 import io.carillon.server.dashboard.DashboardRoutes;
@@ -14,7 +15,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,16 +30,16 @@ public final class LoginRoutes {
     /** Relative to both routes, so that it has the path prefix of a proxy. */
     private static final String PAGE = "../ui";
 
-    /** Each waits for the provider up to ten seconds. */
-    private static final int MAX_CONCURRENT = 8;
-
     private final OidcProvider provider;
     private final UserLogin userLogin;
     private final SessionCookies sessions;
     private final EncryptedCookie loginCookie;
     private final Optional<URI> publicUrl;
     private final Supplier<Instant> clock;
-    private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
+    /** Each login waits for the provider up to ten seconds. Those that come back do not delay those that start. */
+    private final LoginPermits starts = new LoginPermits();
+
+    private final LoginPermits callbacks = new LoginPermits();
 
     /**
      * Creates the routes.
@@ -72,9 +72,12 @@ public final class LoginRoutes {
 
     public List<Route> routes() {
         return List.of(
-                Route.get(DashboardRoutes.PATH + "/login", Permission.PUBLIC, request -> attempt(request, this::start)),
+                Route.get(
+                        DashboardRoutes.PATH + "/login",
+                        Permission.PUBLIC,
+                        request -> attempt(request, starts, this::start)),
                 // A provider may add parameters of its own.
-                Route.get(CALLBACK, Permission.PUBLIC, request -> attempt(request, this::complete))
+                Route.get(CALLBACK, Permission.PUBLIC, request -> attempt(request, callbacks, this::complete))
                         .withQuery(Route.ANY_PARAMETER));
     }
 
@@ -82,11 +85,13 @@ public final class LoginRoutes {
         ApiResponse run(ApiRequest request) throws LoginFailure;
     }
 
-    private ApiResponse attempt(ApiRequest request, Step step) {
-        if (!permits.tryAcquire()) return failed(request, LoginFailure.Cause.BUSY);
+    private ApiResponse attempt(ApiRequest request, LoginPermits permits, Step step) {
+        Optional<LoginPermits.Permit> permit = permits.take(request.remoteAddress());
+        if (permit.isEmpty()) return failed(request, LoginFailure.Cause.BUSY);
         try {
             return step.run(request);
         } catch (LoginFailure failure) {
+            if (failure.reason().isOfClient()) permits.countFailure(request.remoteAddress());
             @Nullable Throwable cause = failure.getCause();
             log.warn(
                     "login failed request={} reason={} detail={}",
@@ -96,7 +101,7 @@ public final class LoginRoutes {
                     cause);
             return failed(request, failure.reason());
         } finally {
-            permits.release();
+            permit.get().release();
         }
     }
 

@@ -9,12 +9,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The members of projects: users with their roles. */
 public final class MemberRepository {
     private static final String COLUMNS = """
-            SELECT m.user_id, m.role, m.created_at AS member_since, m.created_by, u.issuer, u.subject, u.name, u.email,
-                   u.created_at, u.login_at
+            SELECT m.user_id, m.role, m.created_at AS member_since, m.created_by, m.used_at, u.issuer, u.subject,
+                   u.name, u.email, u.created_at, u.login_at
               FROM carillon.project_member m JOIN carillon.app_user u ON u.id = m.user_id
             """;
 
@@ -53,19 +54,29 @@ public final class MemberRepository {
     private static final String DELETE =
             "DELETE FROM carillon.project_member WHERE project = :project AND user_id = :user";
 
-    private static final String LOCK_PROJECT =
-            "SELECT project FROM carillon.project WHERE project = :project FOR NO KEY UPDATE";
+    private static final String MARK_ADMIN =
+            "UPDATE carillon.project SET had_admin = true WHERE project = :project AND NOT had_admin";
 
-    // The statement begins after the lock on the project is held, so that it sees an admin of another login.
+    // Of two logins, one changes the project; the other one then finds that it has had an admin.
     private static final String INSERT_FIRST_ADMIN = """
+            WITH first AS (UPDATE carillon.project SET had_admin = true
+                            WHERE project = :project AND NOT had_admin RETURNING project)
             INSERT INTO carillon.project_member (project, user_id, role, created_by)
-            SELECT :project, :user, 'admin', :by
-             WHERE NOT EXISTS (SELECT 1 FROM carillon.project_member WHERE project = :project AND role = 'admin')
+            SELECT project, :user, 'admin', :by FROM first
             ON CONFLICT (project, user_id) DO UPDATE SET role = excluded.role
             """;
 
-    /** A member of a project. */
-    public record Member(UserRepository.StoredUser user, Role role, Instant since, String addedBy) {}
+    /**
+     * A member of a project.
+     *
+     * @param usedAt the first use of the project by the user; null if there was none
+     */
+    public record Member(
+            UserRepository.StoredUser user,
+            Role role,
+            Instant since,
+            String addedBy,
+            @Nullable Instant usedAt) {}
 
     /** A project of a user. */
     public record Membership(String project, Role role) {}
@@ -117,6 +128,7 @@ public final class MemberRepository {
 
     /** Adds a member. Returns false if the user is a member already. */
     public boolean insert(Session session, String project, UUID user, Role role, String by) throws SQLException {
+        if (role == Role.ADMIN) markAdmin(session, project);
         return session.query(INSERT)
                         .text("project", project)
                         .uuid("user", user)
@@ -128,6 +140,7 @@ public final class MemberRepository {
 
     /** Changes the role of a member. Returns false if the user is not a member. */
     public boolean updateRole(Session session, String project, UUID user, Role role) throws SQLException {
+        if (role == Role.ADMIN) markAdmin(session, project);
         return session.query(UPDATE_ROLE)
                         .text("project", project)
                         .uuid("user", user)
@@ -141,9 +154,12 @@ public final class MemberRepository {
         return session.query(DELETE).text("project", project).uuid("user", user).update() == 1;
     }
 
-    /** Makes a user an admin of a project that has none. Returns whether it had none. */
+    private static void markAdmin(Session session, String project) throws SQLException {
+        session.query(MARK_ADMIN).text("project", project).update();
+    }
+
+    /** Makes a user an admin of a project that has never had one. Returns whether it had none. */
     public boolean insertFirstAdmin(Session session, String project, UUID user, String by) throws SQLException {
-        session.query(LOCK_PROJECT).text("project", project).list(row -> row.text("project"));
         return session.query(INSERT_FIRST_ADMIN)
                         .text("project", project)
                         .uuid("user", user)
@@ -164,6 +180,7 @@ public final class MemberRepository {
                         row.maybeInstant("login_at")),
                 Role.of(row.text("role")),
                 row.instant("member_since"),
-                row.text("created_by"));
+                row.text("created_by"),
+                row.maybeInstant("used_at"));
     }
 }

@@ -27,13 +27,19 @@ public final class ProjectRepository {
             """;
 
     private static final String COLUMNS = """
-            SELECT p.project, p.id, p.owner, coalesce(u.name, u.subject) AS owner_name, p.created_at,
+            SELECT p.project, p.id, p.owner,
+              CASE WHEN o.used_at IS NULL THEN u.subject ELSE coalesce(u.name, u.subject) END AS owner_name,
+              p.created_at,
               p.requests_per_second, p.max_schedules, p.max_waiting, p.max_bulk_actions, p.max_streams, p.max_endpoints,
               p.max_subscriptions, p.ad_hoc_urls
               FROM carillon.project p LEFT JOIN carillon.app_user u ON u.id = p.owner
+              LEFT JOIN carillon.project_member o ON o.project = p.project AND o.user_id = p.owner
             """;
 
     private static final String GET = COLUMNS + "WHERE p.project = :project";
+
+    private static final String LOCK =
+            "SELECT project FROM carillon.project WHERE project = :project FOR NO KEY UPDATE";
 
     private static final String LIST = COLUMNS + "WHERE p.project > :after ORDER BY p.project LIMIT :limit";
 
@@ -132,6 +138,14 @@ public final class ProjectRepository {
 
     public Optional<StoredProject> get(Session session, String project) throws SQLException {
         return session.query(GET).text("project", project).first(ProjectRepository::read);
+    }
+
+    /**
+     * Locks a project until the end of the transaction. Every change of its owner or its members locks it first, before
+     * it reads them. Returns false if the project does not exist.
+     */
+    public boolean lock(Session session, String project) throws SQLException {
+        return session.query(LOCK).text("project", project).first(row -> true).orElse(false);
     }
 
     /**

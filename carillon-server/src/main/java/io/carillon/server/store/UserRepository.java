@@ -33,8 +33,24 @@ public final class UserRepository {
             WITH inserted AS (INSERT INTO carillon.app_user (id, issuer, subject) VALUES (:id, :issuer, :subject)
               ON CONFLICT (issuer, subject) DO NOTHING RETURNING id)
             SELECT id FROM inserted UNION ALL
-              SELECT id FROM carillon.app_user WHERE issuer = :issuer AND subject = :subject
+              SELECT id FROM (SELECT id FROM carillon.app_user
+                               WHERE issuer = :issuer AND subject = :subject FOR KEY SHARE) known
             """;
+
+    private static final String KEEP = "SELECT id FROM carillon.app_user WHERE id = :id FOR KEY SHARE";
+
+    private static final String UNUSED = """
+            u.login_at IS NULL
+              AND NOT EXISTS (SELECT 1 FROM carillon.project_member m WHERE m.user_id = u.id)
+              AND NOT EXISTS (SELECT 1 FROM carillon.project p WHERE p.owner = u.id)
+            """;
+
+    private static final String LOCK_UNUSED = """
+            SELECT u.id FROM carillon.app_user u WHERE %s ORDER BY u.id LIMIT 1000 FOR UPDATE SKIP LOCKED
+            """.formatted(UNUSED);
+
+    // Begins after the users are locked, so that it sees the memberships that were added before.
+    private static final String DELETE_UNUSED = "DELETE FROM carillon.app_user u WHERE u.id = ANY(:ids) AND " + UNUSED;
 
     private static final String SAVE_LOGIN = """
             INSERT INTO carillon.app_user AS u (id, issuer, subject, name, email, login_at)
@@ -58,21 +74,32 @@ public final class UserRepository {
     private static final String VALID =
             "s.expires_at > carillon.clock() AND s.used_at > carillon.clock()" + " - make_interval(secs => :idle)";
 
-    // If the request names no project, the user must be a member of exactly one.
-    private static final String FIND_ACCESS = """
+    private static final String FIND_SESSION = """
             SELECT s.id, s.user_id, least(s.expires_at, s.used_at + make_interval(secs => :idle)) AS ends_at,
-                   s.used_at < carillon.clock() - interval '1 minute' AS stale, m.project, m.role, m.projects,
-                   p.requests_per_second
+                   s.used_at < carillon.clock() - interval '1 minute' AS stale
               FROM carillon.user_session s
               JOIN carillon.app_user u ON u.id = s.user_id AND u.issuer = :issuer
-              LEFT JOIN LATERAL (
-                SELECT min(f.project) AS project, min(f.role) AS role, count(*) AS projects
-                  FROM (SELECT project, role FROM carillon.project_member
-                         WHERE user_id = s.user_id AND project = coalesce(:project, project)
-                         ORDER BY project LIMIT 2) f) m ON true
-              LEFT JOIN carillon.project p ON p.project = m.project
              WHERE s.hash = :hash AND %s
             """.formatted(VALID);
+
+    // If the request names no project, the user must have used exactly one, or be a member of exactly one. So a project
+    // to which another user adds this one changes nothing.
+    private static final String FIND_ACCESS = """
+            SELECT m.project, m.role, m.projects, m.unused, p.requests_per_second
+              FROM (SELECT (array_agg(f.project ORDER BY f.unused, f.project))[1] AS project,
+                           (array_agg(f.role ORDER BY f.unused, f.project))[1] AS role,
+                           coalesce(bool_and(f.unused), false) AS unused,
+                           CASE WHEN count(*) FILTER (WHERE NOT f.unused) = 1 THEN 1 ELSE count(*) END AS projects
+                      FROM (SELECT project, role, used_at IS NULL AS unused FROM carillon.project_member
+                             WHERE user_id = :user AND project = coalesce(:project, project)
+                             ORDER BY used_at IS NULL, project LIMIT 2) f) m
+              LEFT JOIN carillon.project p ON p.project = m.project
+            """;
+
+    private static final String MARK_PROJECT_USED = """
+            UPDATE carillon.project_member SET used_at = carillon.clock()
+             WHERE project = :project AND user_id = :user AND used_at IS NULL
+            """;
 
     private static final String MARK_USED = """
             UPDATE carillon.user_session SET used_at = carillon.clock()
@@ -127,20 +154,24 @@ public final class UserRepository {
             UUID id, Instant createdAt, Instant usedAt, Instant expiresAt, String address, String browser) {}
 
     /**
-     * What a session may access.
+     * A session that has not ended.
      *
      * @param isUseStale whether the last recorded use is older than a minute
+     */
+    public record ValidSession(UUID id, UUID user, Instant endsAt, boolean isUseStale) {}
+
+    /**
+     * What a user may access.
+     *
      * @param project null if the request names none and the user is not a member of exactly one, or if the user is not
      *     a member of the project that it names
+     * @param isFirstUse whether the user has not used the project yet
      * @param hasSeveral whether the request names no project, and the user has several
      */
     public record Access(
-            UUID session,
-            UUID user,
-            Instant endsAt,
-            boolean isUseStale,
             @Nullable String project,
             @Nullable Role role,
+            boolean isFirstUse,
             boolean hasSeveral,
             @Nullable Double requestsPerSecond) {}
 
@@ -169,17 +200,23 @@ public final class UserRepository {
 
     /**
      * Returns the id of the user whom the provider knows by this subject; creates the user, who need not log in first.
+     * The user exists until the end of the transaction.
      */
-    public UUID getOrInsert(String issuer, String subject) {
+    public UUID getOrInsert(Session session, String issuer, String subject) throws SQLException {
         for (int turn = 0; turn < 3; turn++) {
-            Optional<UUID> found = transactions.runStatementAsServer(session -> session.query(GET_OR_INSERT)
+            Optional<UUID> found = session.query(GET_OR_INSERT)
                     .uuid("id", transactions.newId())
                     .text("issuer", issuer)
                     .text("subject", subject)
-                    .first(row -> row.uuid("id")));
+                    .first(row -> row.uuid("id"));
             if (found.isPresent()) return found.get();
         }
         throw new IllegalStateException("could not read or create the user");
+    }
+
+    /** Keeps a user until the end of the transaction. Returns false if there is no such user. */
+    public boolean keep(Session session, UUID id) throws SQLException {
+        return session.query(KEEP).uuid("id", id).first(row -> true).orElse(false);
     }
 
     /** Records a login and returns the id of the user, who is created at the first one. */
@@ -212,17 +249,25 @@ public final class UserRepository {
         return end;
     }
 
+    /** Returns the session with this hash; empty if it has ended, or its user is one of another issuer. */
+    public Optional<ValidSession> findSession(byte[] hash, String issuer, Duration idle) {
+        return transactions.runStatementAsServer(session -> session.query(FIND_SESSION)
+                .bytes("hash", hash)
+                .text("issuer", issuer)
+                .seconds("idle", idle)
+                .first(row -> new ValidSession(
+                        row.uuid("id"), row.uuid("user_id"), row.instant("ends_at"), row.flag("stale"))));
+    }
+
     /**
-     * Returns what the session with this hash may access; empty if it has ended, or its user is one of another issuer.
+     * Returns what a user may access.
      *
      * @param project the project that the request names; null if it names none
      */
-    public Optional<Access> findAccess(byte[] hash, String issuer, @Nullable String project, Duration idle) {
+    public Optional<Access> findAccess(UUID user, @Nullable String project) {
         return transactions.runStatementAsServer(session -> session.query(FIND_ACCESS)
-                .bytes("hash", hash)
-                .text("issuer", issuer)
+                .uuid("user", user)
                 .text("project", project)
-                .seconds("idle", idle)
                 .first(UserRepository::readAccess));
     }
 
@@ -230,12 +275,9 @@ public final class UserRepository {
         boolean one = row.number("projects") == 1;
         String role = row.maybeText("role");
         return new Access(
-                row.uuid("id"),
-                row.uuid("user_id"),
-                row.instant("ends_at"),
-                row.flag("stale"),
                 one ? row.maybeText("project") : null,
                 one && role != null ? Role.of(role) : null,
+                one && row.flag("unused"),
                 row.number("projects") > 1,
                 one ? row.maybeReal("requests_per_second") : null);
     }
@@ -244,6 +286,14 @@ public final class UserRepository {
     public void markUsed(UUID id) {
         transactions.runStatementAsServer(
                 session -> session.query(MARK_USED).uuid("id", id).update());
+    }
+
+    /** Records that a user has used a project. */
+    public void markUsed(UUID user, String project) {
+        transactions.runStatementAsServer(session -> session.query(MARK_PROJECT_USED)
+                .text("project", project)
+                .uuid("user", user)
+                .update());
     }
 
     /** Returns the sessions of a user that have not ended, newest first. */
@@ -269,6 +319,19 @@ public final class UserRepository {
     public int deleteExpired() {
         return transactions.runStatementAsServer(
                 session -> session.query(DELETE_EXPIRED).update());
+    }
+
+    /**
+     * Deletes users who never logged in, are members of no project and own none, at most 1,000 at a time, and returns
+     * their number.
+     */
+    public int deleteUnused() {
+        return transactions.runAsServer(session -> {
+            List<UUID> unused = session.query(LOCK_UNUSED).list(row -> row.uuid("id"));
+            return unused.isEmpty()
+                    ? 0
+                    : session.query(DELETE_UNUSED).uuids("ids", unused).update();
+        });
     }
 
     private static StoredUser read(Row row) throws SQLException {

@@ -27,10 +27,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The members of the caller's project. Its admins add users, change their roles and remove them. */
+/** The members of the caller's project. Its admins add, change and remove them; each user may leave. */
 public final class MemberRoutes {
     private static final int MAX_MEMBERS = 1_000;
     private static final int MAX_SUBJECT_LENGTH = 255;
@@ -67,7 +68,7 @@ public final class MemberRoutes {
                 Route.post("/v1/members", Permission.ADMIN, this::add),
                 Route.get("/v1/members/{id}", Permission.ADMIN, this::get),
                 Route.put("/v1/members/{id}", Permission.ADMIN, this::change),
-                Route.delete("/v1/members/{id}", Permission.ADMIN, this::remove));
+                Route.delete("/v1/members/{id}", Permission.READ, this::remove));
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -100,21 +101,24 @@ public final class MemberRoutes {
                 .orElseThrow(() -> Problem.notFound("member"));
     }
 
+    /** An admin could otherwise learn the name of any user by adding the user. */
     private static JsonObject toJson(Member member) {
         UserRepository.StoredUser user = member.user();
-        return new JsonObject()
+        JsonObject shown = new JsonObject()
                 .put("id", PublicId.format(Caller.USER_ID_PREFIX, user.id()))
                 .put("issuer", user.issuer())
                 .put("subject", user.subject())
-                .put("name", user.name())
-                .put("email", user.email())
                 .put("role", member.role().text())
                 .put("addedAt", member.since())
-                .put("addedBy", member.addedBy())
-                .put("loginAt", user.loginAt());
+                .put("addedBy", member.addedBy());
+        if (member.usedAt() == null) return shown;
+        return shown.put("name", user.name()).put("email", user.email()).put("loginAt", user.loginAt());
     }
 
-    /** Adds a user by the subject, who need not have logged in, or by the id that the user sees after a login. */
+    /**
+     * Adds a user by the subject, who need not have logged in, or by the id that the user sees after a login. Users who
+     * are no members may be read and created with the server's rights only.
+     */
     private ApiResponse add(ApiRequest request) {
         JsonFields body = request.fields();
         Role role = role(body);
@@ -123,44 +127,52 @@ public final class MemberRoutes {
         body.refuseUnknown();
         if (subject.isPresent() == id.isPresent())
             throw Problem.invalid("", "Name the user by either \"subject\" or \"user\".");
-        UUID user = subject.map(this::userBySubject).orElseGet(() -> userById(id.orElseThrow()));
-        return write(request, "member.add", user, role, (session, project) -> {
-            if (stores.members().count(session, project, MAX_MEMBERS) >= MAX_MEMBERS)
-                throw Problem.of(
-                        409,
-                        "too-many-members",
-                        "The project has %d members, as many as a project may have.".formatted(MAX_MEMBERS));
-            if (!stores.members()
-                    .insert(session, project, user, role, request.caller().actor()))
-                throw Problem.of(
-                        409,
-                        "member-exists",
-                        "This user is a member of the project already. To change the role, use PUT /v1/members/%s."
-                                .formatted(PublicId.format(Caller.USER_ID_PREFIX, user)));
-            return ApiResponse.json(201, toJson(member(session, request, user)))
-                    .withLocation("/v1/members/" + PublicId.format(Caller.USER_ID_PREFIX, user));
-        });
+        subject.ifPresent(this::checkSubject);
+        return stores.users()
+                .runAsServer(session -> write(session, request, "member.add", role, locked -> {
+                    if (stores.members().count(session, locked.project(), MAX_MEMBERS) >= MAX_MEMBERS)
+                        throw Problem.of(
+                                409,
+                                "too-many-members",
+                                "The project has %d members, as many as a project may have.".formatted(MAX_MEMBERS));
+                    UUID user = subject.isPresent()
+                            ? stores.users().getOrInsert(session, issuer.orElseThrow(), subject.get())
+                            : existing(session, id.orElseThrow());
+                    if (!stores.members()
+                            .insert(
+                                    session,
+                                    locked.project(),
+                                    user,
+                                    role,
+                                    request.caller().actor()))
+                        throw Problem.of(
+                                409,
+                                "member-exists",
+                                "This user is a member of the project already. To change the role, use PUT"
+                                        + " /v1/members/%s.".formatted(PublicId.format(Caller.USER_ID_PREFIX, user)));
+                    return new Changed(
+                            user,
+                            ApiResponse.json(201, toJson(member(session, request, user)))
+                                    .withLocation("/v1/members/" + PublicId.format(Caller.USER_ID_PREFIX, user)));
+                }));
     }
 
     private static Role role(JsonFields body) {
         return body.required("role", body.enumValue("role", Role.class));
     }
 
-    private UUID userBySubject(String subject) {
+    private void checkSubject(String subject) {
         if (subject.isEmpty() || subject.length() > MAX_SUBJECT_LENGTH || !TextCleaner.isClean(subject))
             throw Problem.invalid(
                     "/subject", "This must have between 1 and %d characters.".formatted(MAX_SUBJECT_LENGTH));
-        return stores.users()
-                .getOrInsert(
-                        issuer.orElseThrow(() -> Problem.invalid(
-                                "/subject",
-                                "This server has no identity provider, so it knows no subjects. "
-                                        + "Configure oidc.issuer.")),
-                        subject);
+        if (issuer.isEmpty())
+            throw Problem.invalid(
+                    "/subject",
+                    "This server has no identity provider, so it knows no subjects. Configure oidc.issuer.");
     }
 
-    private UUID userById(UUID user) {
-        if (stores.users().find(user).isEmpty())
+    private UUID existing(Session session, UUID user) throws SQLException {
+        if (!stores.users().keep(session, user))
             throw Problem.invalid(
                     "/user",
                     "There is no user with this id. Users see their ids after their first login; you can also name the"
@@ -173,64 +185,92 @@ public final class MemberRoutes {
         Role role = role(body);
         body.refuseUnknown();
         UUID user = userInPath(request);
-        return write(request, "member.change", user, role, (session, project) -> {
-            if (role != Role.ADMIN) requireNotOwner(session, project, user);
-            if (!stores.members().updateRole(session, project, user, role)) throw Problem.notFound("member");
-            return ApiResponse.ok(toJson(member(session, request, user)));
-        });
+        String project = request.caller().project();
+        return transactions.runInProject(
+                project,
+                session -> write(session, request, "member.change", role, locked -> {
+                    if (role != Role.ADMIN) {
+                        locked.requireNotOnlyAdmin(user);
+                        requireNotOwner(session, project, user);
+                    }
+                    if (!stores.members().updateRole(session, project, user, role)) throw Problem.notFound("member");
+                    return new Changed(user, ApiResponse.ok(toJson(member(session, request, user))));
+                }));
     }
 
+    /** Removes a member. Every user may leave; only admins remove others. */
     private ApiResponse remove(ApiRequest request) {
         UUID user = userInPath(request);
-        return write(request, "member.remove", user, null, (session, project) -> {
-            requireNotOwner(session, project, user);
-            if (!stores.members().delete(session, project, user)) throw Problem.notFound("member");
-            return ApiResponse.noContent();
-        });
+        Caller.SessionUser own = request.caller().user();
+        boolean leaves = own != null && own.id().equals(user);
+        if (!leaves) requireAdmin(request.caller());
+        String project = request.caller().project();
+        return transactions.runInProject(
+                project,
+                session -> write(session, request, "member.remove", null, locked -> {
+                    if (!leaves) requireAdmin(locked.caller());
+                    locked.requireNotOnlyAdmin(user);
+                    requireNotOwner(session, project, user);
+                    if (!stores.members().delete(session, project, user)) throw Problem.notFound("member");
+                    return new Changed(user, ApiResponse.noContent());
+                }));
+    }
+
+    private static void requireAdmin(Caller caller) {
+        if (!caller.hasPermission(Permission.ADMIN))
+            throw Problem.of(
+                    403,
+                    "forbidden",
+                    "Only an admin of the project removes other members. With your own id, you leave the project.");
     }
 
     private static UUID userInPath(ApiRequest request) {
         return PublicId.parse(Caller.USER_ID_PREFIX, request.pathValue("id"));
     }
 
+    /** A project whose members and owner stay the same until the transaction changes them. */
+    private record Locked(String project, Set<UUID> admins, Caller caller) {
+        void requireNotOnlyAdmin(UUID user) {
+            if (caller.user() != null && admins.equals(Set.of(user))) throw lastAdmin();
+        }
+    }
+
+    /** The user whose membership changed, and the response. */
+    private record Changed(UUID user, ApiResponse response) {}
+
     /** A change of the members of a project. */
     @FunctionalInterface
     private interface MemberChange {
-        ApiResponse run(Session session, String project) throws SQLException;
+        Changed run(Locked locked) throws SQLException;
     }
 
     /**
-     * Runs a change. The admins of the project are locked first, so that two admins who remove each other do not both
-     * succeed.
+     * Runs a change. The project is locked first, so that its owner and its admins stay the same until the end: a user
+     * who becomes the owner meanwhile is not removed, and two admins who remove each other do not both succeed.
      *
      * @param role the new role; null if the user is removed
      */
     private ApiResponse write(
-            ApiRequest request,
-            String action,
-            UUID user,
-            @org.jspecify.annotations.Nullable Role role,
-            MemberChange change) {
+            Session session, ApiRequest request, String action, @Nullable Role role, MemberChange change)
+            throws SQLException {
         String project = request.caller().project();
+        if (!stores.projects().lock(session, project)) throw Problem.notFound("project");
+        Set<UUID> admins = stores.members().lockAdmins(session, project);
+        Caller caller = stores.currentCaller().of(request, session);
+        Changed changed = change.run(new Locked(project, admins, caller));
         ObjectNode detail = JsonNodeFactory.instance.objectNode();
         if (role != null) detail.put("role", role.text());
-        return transactions.runInProject(project, session -> {
-            Set<UUID> admins = stores.members().lockAdmins(session, project);
-            Caller caller = stores.currentCaller().of(request, session);
-            if (role != Role.ADMIN && caller.user() != null && admins.equals(Set.of(user))) throw lastAdmin();
-            ApiResponse response = change.run(session, project);
-            stores.audit()
-                    .write(
-                            session,
-                            project,
-                            new AuditRepository.Change(
-                                    caller.actor(),
-                                    action,
-                                    "member/" + PublicId.format(Caller.USER_ID_PREFIX, user),
-                                    new String(Json.bytes(detail), StandardCharsets.UTF_8),
-                                    request.requestId()));
-            return response;
-        });
+        stores.audit()
+                .write(
+                        session,
+                        project,
+                        new AuditRepository.Change(
+                                caller.actor(),
+                                action,
+                                "member/" + PublicId.format(Caller.USER_ID_PREFIX, changed.user()),
+                                new String(Json.bytes(detail), StandardCharsets.UTF_8),
+                                request.requestId()));
+        return changed.response();
     }
 
     private static Problem lastAdmin() {

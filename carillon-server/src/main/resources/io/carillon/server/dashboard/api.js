@@ -95,12 +95,19 @@ async function problemOf(response) {
 /** How old an answer for several open pages may be. */
 export const SHARED_SECONDS = 5;
 
+/** The last action of the user in this tab. What an open page reads by itself does not keep the session from ending. */
+let usedAt = Date.now();
+for (const action of ['pointerdown', 'keydown', 'wheel'])
+  addEventListener(action, () => (usedAt = Date.now()), { capture: true, passive: true });
+const IDLE_MS = 60000;
+
 /** Sends a request; the body is an object, or JSON text. Throws an ApiError. */
 export async function call(method, name, { query, body, headers = {}, exact, shared, signal, raw } = {}) {
   const init = { method, headers: { ...headers }, signal, credentials: 'same-origin', cache: 'no-store' };
   // Many open pages read the same: the server may give them an answer of a moment ago.
   if (shared) init.headers['Cache-Control'] = 'max-age=' + SHARED_SECONDS;
   if (method !== 'GET') init.headers['X-Carillon-CSRF'] = '1';
+  else if (Date.now() - usedAt > IDLE_MS) init.headers['X-Carillon-Refresh'] = '1';
   if (tabProject) init.headers['X-Carillon-Project'] = tabProject;
   if (body !== undefined) {
     init.headers['Content-Type'] = 'application/json';

@@ -192,7 +192,7 @@ export function Members() {
             <tbody>${items.map((member) => html`<tr data-row><td>${shown(member)}${caller.user && caller.user.id === member.id && html` <span class="quiet">(you)</span>`}<div class="under">${member.email}</div></td>
             <td>${member.role}</td>
             <td class="c-mid"><code>${member.subject}</code><div class="under"><code>${member.id}</code></div></td>
-            <td class="c-mid"><${Time} at=${member.loginAt} none="never" /></td>
+            <td class="c-mid"><${Time} at=${member.loginAt} none="not yet" /></td>
             <td class="c-wide"><${Time} at=${member.addedAt} /><div class="under">${member.addedBy}</div></td>
             <td class="right"><div class="row"><${ActionButton} needs="admin" onClick=${() => change(member)}>Role<//>
             <${ActionButton} needs="admin" onClick=${() => own(member)}>Make owner<//>

@@ -123,6 +123,22 @@ class GuessesTest {
     }
 
     @Test
+    void many_invented_names_leave_most_of_the_others_in_the_cache() {
+        AtomicInteger reads = new AtomicInteger();
+        ShortCache<String> cache = new ShortCache<>(name -> {
+            reads.incrementAndGet();
+            return Optional.of(name);
+        });
+        for (int i = 0; i < 1_000; i++) cache.find("known-" + i);
+        for (int i = 0; i < 10_000; i++) cache.find("invented-" + i);
+        reads.set(0);
+
+        for (int i = 0; i < 1_000; i++) cache.find("known-" + i);
+
+        assertThat(reads.get()).isLessThan(500);
+    }
+
+    @Test
     void a_leaked_key_is_revoked_while_its_address_guesses() throws SQLException {
         String key = SERVER.createKey("read");
         try (CarillonServer other = SERVER.start();

@@ -2,17 +2,32 @@ package io.carillon.server.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.event.Topic;
+import io.carillon.schedule.When;
 import io.carillon.server.RestTestServer;
 import io.carillon.server.RestTestServer.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Schedules and runs whose target is an event publish it when they are due. */
 class EventTargetTest {
     @RegisterExtension
-    static final RestTestServer SERVER = new RestTestServer();
+    static final RestTestServer SERVER = new RestTestServer(
+            builder -> builder.schedule(
+                    "counted",
+                    When.cron("0 2 * * *", "UTC"),
+                    Topic.named("stock")
+                            .withVersions()
+                            .event("counted", Counted.class)
+                            .of(new Counted(1, "hidden"))
+                            .key("bolt")),
+            server -> server);
+
+    /** The data of an event of the application. */
+    record Counted(int pieces, String token) {}
 
     private static final String TARGET =
             "\"target\":{\"event\":{\"topic\":\"books\",\"type\":\"closed\",\"key\":\"eu\"}}";
@@ -74,6 +89,47 @@ class EventTargetTest {
 
         assertThat(SERVER.get(key, "/v1/events?topic=books").json().path("items"))
                 .hasSize(2);
+    }
+
+    @Test
+    void an_event_with_a_version_is_shown_as_an_event_without_its_secrets() {
+        String run = SERVER.post(SERVER.bootstrap(), "/v1/schedules/counted/trigger", null)
+                .requireStatus(201)
+                .at("/run");
+
+        Reply shown = SERVER.get(SERVER.bootstrap(), "/v1/runs/" + run).requireStatus(200);
+
+        assertThat(shown.at("/target/event/topic") + "/" + shown.at("/target/event/key"))
+                .isEqualTo("stock/bolt");
+        assertThat(shown.at("/payload/token")).isEqualTo("[redacted]");
+        SERVER.runDue();
+        assertThat(SERVER.get(SERVER.bootstrap(), "/v1/runs/" + run).at("/state"))
+                .isEqualTo("succeeded");
+        SERVER.runDue();
+        assertThat(SERVER.get(SERVER.bootstrap(), "/v1/events?topic=stock").at("/items/0/version"))
+                .isEqualTo("1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"carillon.publish", "carillon.publish-versioned", "carillon.other", "webhook"})
+    void handlers_of_carillon_itself_cannot_be_named(String handler) {
+        String key = SERVER.post(
+                        SERVER.bootstrap(),
+                        "/v1/keys",
+                        "{\"name\":\"r\",\"scopes\":[\"manage\"],\"queues\":[\"orders\"]}")
+                .requireStatus(201)
+                .at("/key");
+        String run = "\"target\":{\"handler\":\"%s\"},\"queue\":\"orders\",\"payload\":{\"topic\":\"payments\"}"
+                .formatted(handler);
+        String when = "\"when\":{\"cron\":\"0 2 * * *\"},";
+
+        for (Reply refused : new Reply[] {
+            SERVER.post(key, "/v1/runs", "{" + run + "}"), SERVER.put(key, "/v1/schedules/s", "{" + when + run + "}")
+        }) assertThat(refused.requireStatus(422).at("/errors/0/pointer")).isEqualTo("/target/handler");
+        assertThat(SERVER.post(key, "/v1/schedules:batch", "{\"schedules\":[{\"name\":\"s\"," + when + run + "}]}")
+                        .requireStatus(200)
+                        .at("/items/0/error/status"))
+                .isEqualTo("422");
     }
 
     @ParameterizedTest

@@ -24,6 +24,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** An identity provider that answers with a defect. A real one does not. */
 final class ForgingProvider implements AutoCloseable {
@@ -44,6 +46,7 @@ final class ForgingProvider implements AutoCloseable {
         REDIRECTS,
         ENDLESS,
         SLOW,
+        WAITS,
         NO_ANSWER,
         CONFIGURATION_OF_OTHERS,
         PLAIN_HTTP_TOKENS,
@@ -58,6 +61,7 @@ final class ForgingProvider implements AutoCloseable {
     private volatile Forgery forgery = Forgery.NONE;
     private volatile String nonce = "";
     private volatile String lastTokenRequest = "";
+    private final AtomicInteger tokenRequests = new AtomicInteger();
 
     ForgingProvider() {
         try {
@@ -95,6 +99,10 @@ final class ForgingProvider implements AutoCloseable {
         nonce = login.getQuery().replaceAll(".*nonce=([^&]+).*", "$1");
     }
 
+    int tokenRequests() {
+        return tokenRequests.get();
+    }
+
     String lastTokenRequest() {
         return lastTokenRequest;
     }
@@ -111,6 +119,8 @@ final class ForgingProvider implements AutoCloseable {
 
     private void token(HttpExchange exchange) throws IOException {
         lastTokenRequest = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        tokenRequests.incrementAndGet();
+        while (forgery == Forgery.WAITS) LockSupport.parkNanos(1_000_000);
         switch (forgery) {
             case NO_ANSWER -> exchange.close();
             case REDIRECTS -> {

@@ -143,6 +143,15 @@ class LoginTest {
         assertThat(get(first, "/v1/nodes").status()).isEqualTo(200);
         assertThat(get(second, "/v1/session").json().path("projects")).isEmpty();
         assertThat(get(other, "/v1/session").json().path("projects")).isEmpty();
+
+        // The claim does not undo what an admin decided later.
+        String id = get(first, "/v1/session").at("/user/id");
+        SERVER.put(SERVER.bootstrap(), "/v1/members/" + id, "{\"role\":\"viewer\"}")
+                .requireStatus(200);
+        String again = PROVIDER.session(SERVER, port(), "boss-1", Map.of("groups", List.of(TestProvider.ADMINS)));
+        assertThat(get(again, "/v1/session").at("/projects/0/role")).isEqualTo("viewer");
+        String late = PROVIDER.session(SERVER, port(), "boss-2", Map.of("groups", List.of(TestProvider.ADMINS)));
+        assertThat(get(late, "/v1/session").json().path("projects")).isEmpty();
     }
 
     @Test

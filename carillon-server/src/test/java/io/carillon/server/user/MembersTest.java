@@ -250,6 +250,58 @@ class MembersTest {
     }
 
     @Test
+    void an_admin_sees_no_name_of_a_user_who_has_not_used_the_project() {
+        String cookie = logIn("private");
+        String id = add(alpha, "private", "viewer");
+
+        RestTestServer.Reply added = SERVER.get(alpha, "/v1/members/" + id).requireStatus(200);
+        assertThat(added.at("/subject")).isEqualTo("private");
+        assertThat(added.text() + SERVER.get(alpha, "/v1/members").text()).doesNotContain("Name of private");
+        assertThat(added.json().has("loginAt")).isFalse();
+
+        as(cookie, "alpha", "GET", "/v1/runs", null).requireStatus(200);
+
+        RestTestServer.Reply used = SERVER.get(alpha, "/v1/members/" + id).requireStatus(200);
+        assertThat(used.at("/name")).isEqualTo("Name of private");
+        assertThat(used.json().has("loginAt")).isTrue();
+    }
+
+    @Test
+    void a_user_leaves_a_project_and_a_membership_that_is_not_used_changes_nothing() {
+        String id = add(beta, "forced", "viewer");
+        as(logIn("forced"), "beta", "GET", "/v1/runs", null).requireStatus(200);
+        String colleague = add(alpha, "colleague", "viewer");
+        add(alpha, "forced", "viewer");
+        String cookie = logIn("forced");
+
+        assertThat(as(cookie, "", "GET", "/v1/session", null).at("/project")).isEqualTo("beta");
+        as(cookie, "alpha", "DELETE", "/v1/members/" + colleague, null).requireStatus(403);
+        as(cookie, "alpha", "DELETE", "/v1/members/" + id, null).requireStatus(204);
+        SERVER.get(alpha, "/v1/members/" + id).requireStatus(404);
+        SERVER.get(beta, "/v1/members/" + id).requireStatus(200);
+        String reader = SERVER.createKeyAs(alpha, "read");
+        SERVER.delete(reader, "/v1/members/" + colleague).requireStatus(403);
+    }
+
+    @Test
+    void a_user_who_is_refused_is_not_stored() {
+        String full = SERVER.createProject("full");
+        SERVER.database()
+                .execute("WITH u AS (INSERT INTO carillon.app_user (id, issuer, subject)"
+                        + " SELECT gen_random_uuid(), 'i', 'full-' || n FROM generate_series(1, 1000) n RETURNING id)"
+                        + " INSERT INTO carillon.project_member (project, user_id, role, created_by)"
+                        + " SELECT 'full', id, 'viewer', 'test' FROM u");
+
+        assertThat(SERVER.post(full, "/v1/members", "{\"subject\":\"surplus\",\"role\":\"viewer\"}")
+                        .requireStatus(409)
+                        .code())
+                .isEqualTo("too-many-members");
+        assertThat(SERVER.query("SELECT count(*) FROM carillon.app_user WHERE subject = 'surplus'")
+                        .number())
+                .isZero();
+    }
+
+    @Test
     void users_are_added_by_subject_or_id_once() {
         String id = add(alpha, "added", "viewer");
         assertThat(SERVER.post(alpha, "/v1/members", "{\"subject\":\"added\",\"role\":\"admin\"}")

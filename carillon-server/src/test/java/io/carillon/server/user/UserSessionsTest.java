@@ -6,7 +6,14 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.RestTestServer;
 import io.carillon.server.login.TestProvider;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -71,6 +78,49 @@ class UserSessionsTest {
                 .execute("UPDATE carillon.user_session s SET used_at = used_at - interval '121 minutes'"
                         + " FROM carillon.app_user u WHERE u.id = s.user_id AND u.subject = 'idle'");
         send(cookie, "GET", "/v1/session").requireStatus(401);
+    }
+
+    @Test
+    void an_open_stream_is_no_use_of_its_session() throws Exception {
+        String cookie = logIn("watching");
+        SERVER.post(SERVER.bootstrap(), "/v1/members", "{\"subject\":\"watching\",\"role\":\"viewer\"}")
+                .requireStatus(201);
+        HttpResponse<Stream<String>> stream = HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create(
+                                        "http://127.0.0.1:" + SERVER.server().port() + "/v1/stream"))
+                                .header("Cookie", cookie)
+                                .build(),
+                        HttpResponse.BodyHandlers.ofLines());
+        // The stream is checked every four seconds.
+        SERVER.database()
+                .execute("UPDATE carillon.user_session s SET used_at = used_at - interval '119 minutes 54 seconds'"
+                        + " FROM carillon.app_user u WHERE u.id = s.user_id AND u.subject = 'watching'");
+
+        CompletableFuture<Boolean> ended = CompletableFuture.supplyAsync(() -> {
+            try (Stream<String> lines = stream.body()) {
+                return lines.anyMatch(line -> line.equals("event: stream.ended"));
+            }
+        });
+
+        assertThat(ended.get(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void what_an_open_page_reads_by_itself_is_no_use_of_its_session() {
+        String cookie = logIn("away");
+        SERVER.database()
+                .execute("UPDATE carillon.user_session s SET used_at = used_at - interval '90 minutes'"
+                        + " FROM carillon.app_user u WHERE u.id = s.user_id AND u.subject = 'away'");
+        String minutes = "SELECT extract(epoch FROM carillon.clock() - s.used_at)::bigint / 60"
+                + " FROM carillon.user_session s JOIN carillon.app_user u ON u.id = s.user_id WHERE u.subject = 'away'";
+
+        SERVER.send(null, "GET", "/v1/session", null, "Cookie", cookie, "X-Carillon-Refresh", "1")
+                .requireStatus(200);
+
+        assertThat(SERVER.query(minutes).number()).isBetween(90L, 95L);
+        send(cookie, "GET", "/v1/session").requireStatus(200);
+        assertThat(SERVER.query(minutes).number()).isLessThan(5);
     }
 
     @Test

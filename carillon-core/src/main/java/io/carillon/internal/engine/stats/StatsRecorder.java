@@ -30,12 +30,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * Counts what starts and ends in this process, per minute of the database clock, project, queue and handler.
  * Thread-safe; the threads that count wait for nothing.
  *
- * <p>The number of series is limited: after the first {@value #MAX_SERIES} of an hour, further ones are counted as
- * queue and handler {@value #OTHER} of their project.
+ * <p>The number of series is limited: beyond its share of the {@value #MAX_SERIES} of an hour, further series of a
+ * project are counted as its queue and handler {@value #OTHER}.
  */
 public final class StatsRecorder implements EndingCounter {
-    /** The number of named series in an hour, and of projects that have further ones. */
-    static final int MAX_SERIES = 2_000;
+    /** The number of named series in an hour that projects share, and of projects that have further ones. */
+    static final int MAX_SERIES = NamedSeries.SHARED;
     /** The queue and the handler of the series beyond the limit. */
     static final String OTHER = "other";
     /** How many minutes are kept while they cannot be written. */
@@ -57,19 +57,19 @@ public final class StatsRecorder implements EndingCounter {
     public StatsRecorder(StatsStore store, DatabaseClock clock) {
         this.store = store;
         this.clock = clock;
-        this.current = new Minute(Long.MIN_VALUE, Uuid7.next(), ConcurrentHashMap.newKeySet());
+        this.current = new Minute(Long.MIN_VALUE, Uuid7.next(), new NamedSeries());
     }
 
     /** The counts of one minute. {@code named} is shared by the minutes of an hour. */
     private static final class Minute {
         private final long number;
         private final UUID recorder;
-        private final Set<Series> named;
+        private final NamedSeries named;
         private final Map<Series, StatsCell> cells = new ConcurrentHashMap<>();
         /** Whether a write has seen that a later minute began: a thread may have read the clock just before. */
         private boolean over;
 
-        Minute(long number, UUID recorder, Set<Series> named) {
+        Minute(long number, UUID recorder, NamedSeries named) {
             this.number = number;
             this.recorder = recorder;
             this.named = named;
@@ -80,11 +80,13 @@ public final class StatsRecorder implements EndingCounter {
             return cell != null ? cell : cells.computeIfAbsent(countedAs(series), one -> new StatsCell());
         }
 
-        /** Returns the series, or what it is counted as beyond the limit. Threads may exceed the limit slightly. */
+        /** Returns the series, or what it is counted as beyond the limit. */
         private Series countedAs(Series series) {
-            if (named.contains(series) || (named.size() < MAX_SERIES && named.add(series))) return series;
+            if (named.contains(series)) return series;
             Series other = new Series(series.project(), OTHER, OTHER);
-            return cells.containsKey(other) || cells.size() < 2 * MAX_SERIES ? other : new Series("", OTHER, OTHER);
+            return cells.containsKey(other) || cells.size() < NamedSeries.MAX + MAX_SERIES
+                    ? other
+                    : new Series("", OTHER, OTHER);
         }
 
         StatsRow.Key keyOf(Series series) {
@@ -177,7 +179,7 @@ public final class StatsRecorder implements EndingCounter {
         Minute next = new Minute(
                 number,
                 number < before.number ? Uuid7.next() : before.recorder,
-                sameHour ? before.named : ConcurrentHashMap.newKeySet());
+                sameHour ? before.named : new NamedSeries());
         minutes.add(next);
         while (minutes.size() > MAX_MINUTES) minutes.poll();
         current = next;

@@ -24,6 +24,7 @@ CREATE TABLE carillon.project (
   max_endpoints       integer,
   max_subscriptions   integer,
   ad_hoc_urls         boolean NOT NULL DEFAULT true,     -- false: webhooks call endpoints only
+  had_admin           boolean NOT NULL DEFAULT false,    -- whether it has ever had a user as its admin
   created_at          timestamptz NOT NULL DEFAULT carillon.clock()
 );
 INSERT INTO carillon.project (project) VALUES ('default');

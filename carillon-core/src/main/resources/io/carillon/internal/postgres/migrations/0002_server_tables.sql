@@ -35,6 +35,7 @@ CREATE TABLE carillon.app_user (
   login_at   timestamptz,                                -- the last login; null: none yet
   UNIQUE (issuer, subject)
 );
+CREATE INDEX app_user_without_login ON carillon.app_user (id) WHERE login_at IS NULL;
 ALTER TABLE carillon.project ADD FOREIGN KEY (owner) REFERENCES carillon.app_user;
 CREATE INDEX project_owner ON carillon.project (owner) WHERE owner IS NOT NULL;
 
@@ -45,6 +46,7 @@ CREATE TABLE carillon.project_member (
   role       text COLLATE "C" NOT NULL CHECK (role IN ('viewer', 'operator', 'admin')),
   created_at timestamptz NOT NULL DEFAULT carillon.clock(),
   created_by text NOT NULL,
+  used_at    timestamptz,                                -- the first use of the project by the user; null: none yet
   PRIMARY KEY (project, user_id)
 );
 CREATE INDEX project_member_user ON carillon.project_member (user_id, project);

@@ -28,6 +28,8 @@ BEGIN
   -- Users belong to no project: the role sees those who are members of the current one, and no sessions.
   GRANT SELECT ON carillon.app_user TO carillon_api;
   GRANT SELECT ON carillon.project, carillon.stats_minute, carillon.stats_hour TO carillon_api;
+  -- A change of members locks the project, and records that it has had an admin.
+  GRANT UPDATE (had_admin) ON carillon.project TO carillon_api;
   -- Ticks, epochs and the place of the dispatch belong to no project and contain numbers of transactions only.
   GRANT SELECT ON carillon.event_tick, carillon.event_epoch, carillon.event_dispatch TO carillon_api;
   -- Nodes move relays and sources. Callers read them, and decide about what was rejected or blocks.

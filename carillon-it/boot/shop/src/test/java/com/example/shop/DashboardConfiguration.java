@@ -13,6 +13,6 @@ class DashboardConfiguration {
     @Bean
     ServletRegistrationBean<HttpServlet> dashboard(Carillon carillon, DataSource dataSource) {
         return new ServletRegistrationBean<>(
-                CarillonDashboard.on(carillon, dataSource).servlet(), "/carillon/*");
+                CarillonDashboard.on(carillon, dataSource).publicReadOnly().servlet(), "/carillon/*");
     }
 }
