@@ -120,7 +120,8 @@ class OptionValuesTest {
                         .with("from(Instant)", "from", one -> one.from(Instant.EPOCH))
                         .with("to(Instant)", "to", one -> one.to(Instant.EPOCH))
                         .with("error(String)", "error", one -> one.error("reset"))
-                        .with("payload(String)", "payload", one -> one.payload("ann")));
+                        .with("payload(String)", "payload", one -> one.payload("ann"))
+                        .with("workflow(boolean)", "workflow", one -> one.workflow(true)));
     }
 
     @ParameterizedTest

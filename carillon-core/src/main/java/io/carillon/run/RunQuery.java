@@ -124,9 +124,12 @@ public final class RunQuery {
         return with(new Contents(contents.error, Names.checkKey("payload text", text), contents.workflow));
     }
 
-    /** Returns a copy that matches only workflows: runs that have recorded a step or a sleep. */
-    public RunQuery workflows() {
-        return with(new Contents(contents.error, contents.payload, true));
+    /**
+     * Returns a copy that matches only workflows, if the argument is true. A workflow is a run that has recorded a step
+     * or a sleep.
+     */
+    public RunQuery workflow(boolean workflow) {
+        return with(new Contents(contents.error, contents.payload, workflow));
     }
 
     private RunQuery with(Contents changed) {
@@ -184,7 +187,7 @@ public final class RunQuery {
     }
 
     /** Returns whether only workflows match. */
-    public boolean isWorkflows() {
+    public boolean workflow() {
         return contents.workflow;
     }
 
@@ -201,7 +204,7 @@ public final class RunQuery {
     @Override
     public String toString() {
         return ("RunQuery[filter=%s, schedule=%s, before=%s, notQueue=%s, notHandler=%s, notState=%s, from=%s, to=%s,"
-                        + " error=%s, payload=%s, workflows=%s]")
+                        + " error=%s, payload=%s, workflow=%s]")
                 .formatted(values().toArray());
     }
 

@@ -8,6 +8,7 @@ import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.EventFilterFlags;
 import io.carillon.cli.remote.flags.JsonInput;
+import io.carillon.cli.remote.stream.EventTail;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.SecretFiles;
@@ -34,6 +35,8 @@ import tools.jackson.databind.node.ObjectNode;
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class EventCommands extends RemoteCommandGroup {
+    private static final long RECONNECT_MILLIS = 2_000;
+
     private static final int MAX_BATCH = 1_000;
     private static final int PAGE_SIZE = 200;
     private static final List<String> COLUMNS = List.of("id", "type", "key", "version", "publishedAt", "data");
@@ -221,7 +224,7 @@ final class EventCommands extends RemoteCommandGroup {
             @Mixin EventFilterFlags filter,
             @Option(names = "--count", paramLabel = "N", description = "Exit after this many events.") @Nullable
                     Integer count) {
-        new EventTail(shell, client(), printer(), count).follow(filter.query(topic));
+        new EventTail(shell, client(), printer(), count, () -> pause(RECONNECT_MILLIS)).follow(filter.query(topic));
         return ExitCode.OK;
     }
 

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Releases runs that wait for other runs, and workflows that wait for signals: checks after each commit of the end of a
- * run, of a waiting run, of a signal and of a parked workflow, and scans all waits and pending signals in parts for those
- * that a crash left unreported. While there are none, an ending costs nothing here.
+ * run, of a waiting run, of a signal and of a parked workflow, and scans all waits and pending signals in parts for
+ * those that a crash left unreported. While there are none, an ending costs nothing here.
  */
 final class WaitResolver implements Loop.Task {
     private static final int PART = 1_000;

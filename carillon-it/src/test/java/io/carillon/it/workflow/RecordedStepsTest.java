@@ -154,7 +154,7 @@ class RecordedStepsTest {
         client.runDue(BUDGET);
         client.enqueue(mail, 2);
         RunId unstarted = client.enqueue(CHECKOUT.handlerType(), 3).run();
-        RunQuery workflows = RunQuery.of(RunFilter.all()).workflows();
+        RunQuery workflows = RunQuery.of(RunFilter.all()).workflow(true);
 
         assertThat(client.runs().page(workflows)).extracting(Run::id).containsExactly(ended, asleep);
         assertThat(client.runs().search(workflows))

@@ -32,7 +32,7 @@ final class RunFilterParser {
         parser.addInstant("to", RunQuery::to);
         if (request.wordParameter("workflow", List.of("true", "false"))
                 .filter("true"::equals)
-                .isPresent()) parser.query = parser.query.workflows();
+                .isPresent()) parser.query = parser.query.workflow(true);
         Optional<String> notState = request.wordParameter("notState", JsonResponses.states());
         if (request.query("payload").isPresent()) requireManage(request);
         if (request.query("payload").isPresent() || request.query("error").isPresent())

@@ -28,7 +28,7 @@ public final class CancelRequests {
               WHERE :allRequests::boolean OR run_id = ANY (:runIds::uuid[])),
             keys AS (SELECT array_agg(project ORDER BY run_id) AS projects, array_agg(run_id ORDER BY run_id) AS ids
               FROM requests HAVING count(*) > 0),
-            deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT run.*
+            deleted AS MATERIALIZED (/* DELETE FROM carillon.run, UPDATE carillon.run */ SELECT run.*
               FROM keys, LATERAL carillon.end_waiting_runs(keys.projects, keys.ids, false) run)
             """
             + HistoryInsert.of("deleted", "'cancelled'")

@@ -52,7 +52,7 @@ public final class RunAdminRepository implements RunAdmin {
             .from("deleted RETURNING " + EndedRows.COLUMNS);
 
     private static final String CANCEL_WAITING = """
-            WITH deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT *
+            WITH deleted AS MATERIALIZED (/* DELETE FROM carillon.run, UPDATE carillon.run */ SELECT *
               FROM carillon.end_waiting_runs(ARRAY[:project::text], ARRAY[:id::uuid], true))
             """ + INSERT_CANCELLED;
 

@@ -233,7 +233,7 @@ final class RunRows {
                 .uuid("schedule", query.schedule())
                 .instant("from", query.from())
                 .instant("to", query.to())
-                .flag("workflow", query.isWorkflows())
+                .flag("workflow", query.workflow())
                 .uuid("before", before(query))
                 .uuid("readTo", readTo == null ? firstAt(query.from()) : readTo);
     }

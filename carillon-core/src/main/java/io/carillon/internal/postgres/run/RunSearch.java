@@ -51,7 +51,7 @@ final class RunSearch {
     private static boolean isFiltered(RunQuery query) {
         RunFilter filter = query.filter();
         return hasText(query)
-                || query.isWorkflows()
+                || query.workflow()
                 || Stream.of(
                                 filter.queue(),
                                 filter.handler(),

@@ -40,7 +40,7 @@ public final class RunWaitRepository implements RunWaitStore {
     private static final String CANCEL = """
             WITH e AS MATERIALIZED (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :reasons::text[]) AS e(project, id, reason)),
-            deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT *
+            deleted AS MATERIALIZED (/* DELETE FROM carillon.run, UPDATE carillon.run */ SELECT *
               FROM carillon.end_waiting_runs(:projects::text[], :ids::uuid[], true))
             """
             + HistoryInsert.of("deleted", "'cancelled'")

@@ -1,4 +1,4 @@
-package io.carillon.cli.remote;
+package io.carillon.cli.remote.stream;
 
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
@@ -12,13 +12,12 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** Prints the events of a tail. After a lost connection it continues behind the last event that it has printed. */
-final class EventTail {
-    private static final long RECONNECT_MILLIS = 2_000;
-
+public final class EventTail {
     private final Shell shell;
     private final ApiClient client;
     private final Printer printer;
     private final @Nullable Integer count;
+    private final Runnable pause;
     private int shown;
     private String position = "";
     private String id = "";
@@ -28,16 +27,18 @@ final class EventTail {
      * Creates a tail.
      *
      * @param count the number of events to print; null for no end
+     * @param pause waits before the next connection
      */
-    EventTail(Shell shell, ApiClient client, Printer printer, @Nullable Integer count) {
+    public EventTail(Shell shell, ApiClient client, Printer printer, @Nullable Integer count, Runnable pause) {
         this.shell = shell;
         this.client = client;
         this.printer = printer;
         this.count = count;
+        this.pause = pause;
     }
 
     /** Prints events until enough were printed or the thread is interrupted. */
-    void follow(Map<String, String> query) {
+    public void follow(Map<String, String> query) {
         while (isWanted()) {
             Map<String, String> parameters = new LinkedHashMap<>(query);
             if (!position.isEmpty()) parameters.put("after", position);
@@ -50,7 +51,7 @@ final class EventTail {
                 shell.err().println("carillon: " + failure.getMessage());
             }
             // The server ends each stream after some time.
-            if (isWanted()) RemoteCommandGroup.pause(RECONNECT_MILLIS);
+            if (isWanted()) pause.run();
         }
     }
 
