@@ -181,7 +181,7 @@ public final class DueRunExecutor {
             this.outcomeReporter = new OutcomeReporter(storage.lanes(), () -> owner, EngineEvents.NONE);
             TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
             this.runner = new AttemptRunner(handlers, this, transactions, listeners.attempts());
-            this.claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, lane -> {}, lease);
+            this.claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, lane -> {}, lane -> {}, lease);
         }
 
         boolean round() {

@@ -43,6 +43,7 @@ public final class ClaimExecutor {
     private final Node node;
     private final LaneHandlers laneHandlers;
     private final Consumer<Lane> onBacklog;
+    private final Consumer<Lane> onPassedOn;
     private final @Nullable Duration lease;
 
     private volatile Set<Lane> limitedLanes = Set.of();
@@ -50,17 +51,24 @@ public final class ClaimExecutor {
     private boolean besideClaimActive;
 
     /**
-     * {@code onBacklog} receives each lane that has more runs than a claim asked for. {@code lease} is how long each
-     * run is leased by a caller without a heartbeat; null if the heartbeat of the node keeps the leases.
+     * {@code onBacklog} receives each lane that has more runs than a claim asked for, {@code onPassedOn} each lane with
+     * runs that this node claimed and that another node can execute. {@code lease} is how long each run is leased by a
+     * caller without a heartbeat; null if the heartbeat of the node keeps the leases.
      */
     public ClaimExecutor(
-            Storage storage, LaneDueTimes laneDueTimes, Node node, Consumer<Lane> onBacklog, @Nullable Duration lease) {
+            Storage storage,
+            LaneDueTimes laneDueTimes,
+            Node node,
+            Consumer<Lane> onBacklog,
+            Consumer<Lane> onPassedOn,
+            @Nullable Duration lease) {
         this.runs = storage.runs();
         this.lanes = storage.lanes();
         this.laneDueTimes = laneDueTimes;
         this.node = node;
         this.laneHandlers = new LaneHandlers(node.handlers().names());
         this.onBacklog = onBacklog;
+        this.onPassedOn = onPassedOn;
         this.lease = lease;
     }
 
@@ -260,7 +268,14 @@ public final class ClaimExecutor {
         Set<String> names =
                 unknown.stream().map(attempt -> attempt.target().name()).collect(Collectors.toSet());
         log.warn("runs released; this node has no handler for them handlers={} runs={}", names, unknown.size());
-        laneHandlers.addUnknown(runs.passOn(owner, unknown));
+        Set<String> ofOthers = runs.passOn(owner, unknown);
+        laneHandlers.addUnknown(ofOthers);
+        // The other nodes read past these runs while this node held them.
+        unknown.stream()
+                .filter(attempt -> ofOthers.contains(attempt.target().name()))
+                .map(Attempt::lane)
+                .distinct()
+                .forEach(onPassedOn);
         unknown.forEach(
                 attempt -> laneHandlers.remove(attempt.lane(), attempt.target().name()));
     }

@@ -46,7 +46,13 @@ public final class Claimer implements Loop.Task {
         this.pacing = pacing;
         backlogBroadcaster =
                 new WakeupController.BacklogBroadcaster(node.clusterSize(), wakeupController.wakeupSender());
-        claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, backlogBroadcaster::reportBacklog, null);
+        claimExecutor = new ClaimExecutor(
+                storage,
+                laneDueTimes,
+                node,
+                backlogBroadcaster::reportBacklog,
+                lane -> wakeupController.wakeupSender().announceWork(lane, Instant.EPOCH),
+                null);
         queueReader = new QueueReader(storage.lanes(), claimExecutor, laneDueTimes, node, wakeupController, events);
         isolatedGroups = new IsolatedGroups(storage.runs(), node, pacing, claimExecutor::allClaimsAnswered);
         reconciler = new OwnedRunReconciler(storage.runs(), node);
