@@ -31,6 +31,7 @@ final class DashboardBrowser implements BeforeAllCallback, AfterEachCallback {
     private final List<BrowserContext> contexts = new ArrayList<>();
     private final List<Page> pages = new ArrayList<>();
     private final List<String> problems = new ArrayList<>();
+    private final List<String> expectedErrors = new ArrayList<>();
     /** The servers that pages may send requests to. */
     private final Set<String> origins = new CopyOnWriteArraySet<>();
 
@@ -66,8 +67,12 @@ final class DashboardBrowser implements BeforeAllCallback, AfterEachCallback {
         contexts.forEach(BrowserContext::close);
         contexts.clear();
         pages.clear();
-        List<String> found = List.copyOf(problems);
+        List<String> found = problems.stream()
+                .filter(problem -> !problem.startsWith("console: ")
+                        || expectedErrors.stream().noneMatch(problem::contains))
+                .toList();
         problems.clear();
+        expectedErrors.clear();
         assertThat(found).isEmpty();
     }
 
@@ -126,9 +131,12 @@ final class DashboardBrowser implements BeforeAllCallback, AfterEachCallback {
         return page;
     }
 
-    /** Forgets errors of the console that the test has caused, such as those of refused requests. */
+    /**
+     * Ignores errors of the console with this text, such as those of refused requests, also those that come after this
+     * call: a page sends several requests.
+     */
     void expectConsoleErrors(String text) {
-        problems.removeIf(problem -> problem.startsWith("console: ") && problem.contains(text));
+        expectedErrors.add(text);
     }
 
     /** Logs in with a key and waits for the menu. */

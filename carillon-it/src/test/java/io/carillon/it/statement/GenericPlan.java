@@ -66,6 +66,7 @@ final class GenericPlan {
             handlers text[] '{mail.send}' | ages float8[] '{1}' | reason text 'why'
             queue text 'mail' | priority smallint 1 | handler text 'mail.send' | steps int 10
             capacities int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped'
+            workflow boolean false
             unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             target text 'handler' | codec text 'json' | payload bytea '' | headers text null
             headerTexts text[] '{null}' | policies text[] '{null}' | policy text null
