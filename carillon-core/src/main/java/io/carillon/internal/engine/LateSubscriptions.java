@@ -1,7 +1,7 @@
 package io.carillon.internal.engine;
 
 import io.carillon.CarillonException;
-import io.carillon.event.EventId;
+import io.carillon.ErrorCode;
 import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.store.event.EventDispatchStore;
 import io.carillon.internal.store.event.EventDispatchStore.Cursor;
@@ -10,16 +10,20 @@ import io.carillon.internal.store.event.EventDispatchStore.Delivery;
 import io.carillon.internal.store.event.EventDispatchStore.Head;
 import io.carillon.internal.store.event.EventDispatchStore.Name;
 import io.carillon.internal.store.event.EventDispatchStore.Place;
+import io.carillon.internal.store.event.EventDispatchStore.Subscriber;
 import io.carillon.internal.store.event.EventDispatchStore.Window;
 import io.carillon.internal.store.event.EventPosition;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.run.RunId;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,11 +40,15 @@ final class LateSubscriptions {
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_RUNS = 2_000;
     private static final int MAX_WINDOW_TICKS = 256;
+    private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final EventDispatchStore store;
     private final Uuid7.Sequence runIds;
     private final EngineEvents events;
     private final BacklogLimiter limiter;
+    /** Subscriptions that failed, and when they are served again. */
+    private final Map<Subscriber, Long> failing = new HashMap<>();
+
     private long windowTicks = 1;
 
     LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, EngineEvents events) {
@@ -56,14 +64,15 @@ final class LateSubscriptions {
     /** Brings subscriptions to this place. Returns whether there was anything to do. */
     boolean catchUp(Place place, BooleanSupplier open) {
         limiter.beginRound();
+        failing.values().removeIf(retry -> System.nanoTime() - retry >= 0);
         boolean any = false;
         boolean again = true;
         while (again && open.getAsBoolean()) {
             boolean moved = false;
-            int full = limiter.full().size();
+            Set<Subscriber> without = excluded();
             List<Cursor> late = new ArrayList<>();
             List<Name> arrived = new ArrayList<>();
-            for (Cursor each : store.behind(SUBSCRIPTIONS, limiter.full())) {
+            for (Cursor each : store.behind(SUBSCRIPTIONS, without)) {
                 Long end = each.endsAtTick();
                 if (end != null && each.start().base() >= end) {
                     store.endReplay(each.name());
@@ -75,12 +84,39 @@ final class LateSubscriptions {
             // The join has changed the place. The others join in the next round.
             if (moved && !arrived.isEmpty()) place = store.place();
             for (Map.Entry<Group, List<Cursor>> group : groups(late).entrySet())
-                moved |= deliver(group.getKey(), group.getValue(), place);
+                moved |= tryDeliver(group.getKey(), group.getValue(), place);
             any |= moved;
-            // Others may be behind those whose lane is full.
-            again = moved || limiter.full().size() > full;
+            // Others may be behind those whose lane is full, and those that failed.
+            again = moved || excluded().size() > without.size();
         }
         return any;
+    }
+
+    /** Returns the subscriptions that are left out for now. */
+    private Set<Subscriber> excluded() {
+        Set<Subscriber> excluded = new HashSet<>(limiter.full());
+        excluded.addAll(failing.keySet());
+        return excluded;
+    }
+
+    /** Delivers to one group. A failure concerns this group only, so that the others do not wait for it. */
+    private boolean tryDeliver(Group read, List<Cursor> group, Place place) {
+        try {
+            return deliver(read, group, place);
+        } catch (CarillonException failure) {
+            group.forEach(each -> failed(each, failure));
+            return false;
+        }
+    }
+
+    private void failed(Cursor subscription, CarillonException failure) {
+        if (failure.code() == ErrorCode.DATABASE_UNREACHABLE) throw failure;
+        failing.put(subscription.name().subscriber(), System.nanoTime() + RETRY_NANOS);
+        log.error(
+                "events could not be delivered; will retry project={} subscription={} error={}",
+                ControlCharacters.escape(subscription.name().project()),
+                ControlCharacters.escape(subscription.name().name()),
+                ControlCharacters.escape(failure.getMessage()));
     }
 
     private Map<Group, List<Cursor>> groups(List<Cursor> late) {
@@ -135,29 +171,74 @@ final class LateSubscriptions {
     }
 
     /**
-     * Moves the cursors. Subscriptions that another node has moved, or that have changed, are removed from
+     * Moves the cursors. Subscriptions that another node has moved, that have changed, or that failed, are removed from
      * {@code cursors}.
      */
     private boolean write(Map<Name, Cursor> cursors, List<Head> heads, EventPosition to) {
-        List<Delivery> deliveries = new ArrayList<>();
-        for (Cursor subscription : cursors.values()) {
-            List<EventId> matching = heads.stream()
-                    .filter(head -> selects(subscription, head))
-                    .map(Head::id)
-                    .toList();
-            deliveries.add(new Delivery(subscription, matching));
+        if (cursors.isEmpty()) return false;
+        List<Delivery> deliveries =
+                cursors.values().stream().map(each -> delivery(each, heads)).toList();
+        Set<Name> moved;
+        try {
+            moved = record(store.deliver(deliveries, to, new RunId(runIds.next())));
+        } catch (CarillonException failure) {
+            if (failure.code() == ErrorCode.DATABASE_UNREACHABLE) throw failure;
+            moved = new HashSet<>();
+            for (Cursor each : cursors.values())
+                try {
+                    if (deliverAlone(each, heads, to)) moved.add(each.name());
+                } catch (CarillonException rejected) {
+                    failed(each, rejected);
+                }
         }
-        Map<Name, Boolean> moved = new HashMap<>();
-        deliverAll(deliveries, to).forEach(delivered -> {
-            delivered.moved().forEach(name -> moved.put(name, true));
-            if (!delivered.runs().isEmpty()) events.onEventRuns(delivered.runs());
-        });
         for (Delivery delivery : deliveries) {
             Name name = delivery.from().name();
-            if (moved.containsKey(name)) cursors.put(name, at(delivery.from(), to));
+            if (moved.contains(name)) cursors.put(name, at(delivery.from(), to));
             else cursors.remove(name);
         }
         return !moved.isEmpty();
+    }
+
+    /**
+     * Delivers to one subscription after a statement was rejected: in halves, down to the event that is the cause. The
+     * run of that event gets no copy of the data, which it loads from the event. If it cannot be read, the attempts
+     * fail and the run is dead, where users see it.
+     */
+    private boolean deliverAlone(Cursor from, List<Head> heads, EventPosition to) {
+        Delivery delivery = delivery(from, heads);
+        try {
+            return !record(store.deliver(List.of(delivery), to, new RunId(runIds.next())))
+                    .isEmpty();
+        } catch (CarillonException rejected) {
+            if (rejected.code() == ErrorCode.DATABASE_UNREACHABLE
+                    || delivery.events().isEmpty()) throw rejected;
+        }
+        if (delivery.events().size() == 1) {
+            log.warn(
+                    "data of an event cannot be copied to its run; the run loads it event={}",
+                    ControlCharacters.escape(delivery.events().get(0).toString()));
+            return !record(store.deliver(List.of(delivery), to, new RunId(runIds.next()), false))
+                    .isEmpty();
+        }
+        int middle = heads.size() / 2;
+        EventPosition half = heads.get(middle - 1).position();
+        return deliverAlone(from, heads.subList(0, middle), half)
+                && deliverAlone(at(from, half), heads.subList(middle, heads.size()), to);
+    }
+
+    private static Delivery delivery(Cursor subscription, List<Head> heads) {
+        return new Delivery(
+                subscription,
+                heads.stream()
+                        .filter(head -> selects(subscription, head))
+                        .map(Head::id)
+                        .toList());
+    }
+
+    /** Announces the runs. Returns the subscriptions that were moved. */
+    private Set<Name> record(Delivered delivered) {
+        if (!delivered.runs().isEmpty()) events.onEventRuns(delivered.runs());
+        return delivered.moved();
     }
 
     private static boolean selects(Cursor subscription, Head event) {
@@ -168,28 +249,5 @@ final class LateSubscriptions {
 
     private static Cursor at(Cursor from, EventPosition to) {
         return new Cursor(from.name(), from.version(), from.pattern(), to, to, from.endsAtTick(), from.skipped());
-    }
-
-    /** Writes all deliveries in one statement; if a row is rejected, each alone, so that one does not stop others. */
-    private List<Delivered> deliverAll(List<Delivery> deliveries, EventPosition to) {
-        if (deliveries.isEmpty()) return List.of();
-        try {
-            return List.of(store.deliver(deliveries, to, new RunId(runIds.next())));
-        } catch (CarillonException failure) {
-            if (deliveries.size() == 1) throw failure;
-            List<Delivered> delivered = new ArrayList<>();
-            for (Delivery delivery : deliveries) {
-                try {
-                    delivered.add(store.deliver(List.of(delivery), to, new RunId(runIds.next())));
-                } catch (CarillonException rejected) {
-                    log.error(
-                            "events could not be delivered; will retry project={} subscription={} error={}",
-                            ControlCharacters.escape(delivery.from().name().project()),
-                            ControlCharacters.escape(delivery.from().name().name()),
-                            ControlCharacters.escape(rejected.getMessage()));
-                }
-            }
-            return delivered;
-        }
     }
 }

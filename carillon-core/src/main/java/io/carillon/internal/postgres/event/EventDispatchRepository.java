@@ -299,6 +299,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
                         head -> EventToStore.dayOf(head.id()).toString())
                 .flag("separate", separate)
                 .text("firstRun", firstRun.value().toString())
+                .number("maxCopied", EventRunInsert.MAX_COPIED_BYTES)
                 .list(row -> row.maybeText("project") == null || runs.add(newRuns(row)))
                 .size());
         return rows == 0 ? Optional.empty() : Optional.of(runs);
@@ -323,7 +324,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
     private record Slice(Cursor from, int first, int last) {}
 
     @Override
-    public Delivered deliver(List<Delivery> deliveries, EventPosition to, RunId firstRun) {
+    public Delivered deliver(List<Delivery> deliveries, EventPosition to, RunId firstRun, boolean copyData) {
         List<EventId> events = new ArrayList<>();
         List<Slice> slices = new ArrayList<>();
         for (Delivery delivery : deliveries) {
@@ -374,6 +375,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
                     .number("toTick", to.tick())
                     .number("toSeq", to.seq())
                     .text("firstRun", firstRun.value().toString())
+                    .number("maxCopied", copyData ? EventRunInsert.MAX_COPIED_BYTES : -1)
                     .list(row -> row.maybeText("name") == null ? runs.add(newRuns(row)) : moved.add(name(row)));
             return new Delivered(moved, runs);
         });
