@@ -40,6 +40,9 @@ final class LateSubscriptions {
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_RUNS = 2_000;
     private static final int MAX_WINDOW_TICKS = 256;
+    /** The time of one call. */
+    private static final long MAX_NANOS = Duration.ofMillis(150).toNanos();
+
     private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final EventDispatchStore store;
@@ -49,7 +52,10 @@ final class LateSubscriptions {
     /** Subscriptions that failed, and when they are served again. */
     private final Map<Subscriber, Long> failing = new HashMap<>();
 
+    private final DeliveryTurns turns = new DeliveryTurns();
     private long windowTicks = 1;
+    private long until = System.nanoTime();
+    private boolean unfinished;
 
     LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, EngineEvents events) {
         this.store = store;
@@ -61,8 +67,13 @@ final class LateSubscriptions {
     /** Subscriptions that are read together. They start at one position and get at most this number of events. */
     private record Group(EventPosition start, int limit) {}
 
-    /** Brings subscriptions to this place. Returns whether there was anything to do. */
+    /**
+     * Brings subscriptions to this place, for a limited time: new events wait meanwhile. Returns whether there was
+     * anything to do.
+     */
     boolean catchUp(Place place, BooleanSupplier open) {
+        until = System.nanoTime() + MAX_NANOS;
+        unfinished = false;
         limiter.beginRound();
         failing.values().removeIf(retry -> System.nanoTime() - retry >= 0);
         boolean any = false;
@@ -83,13 +94,38 @@ final class LateSubscriptions {
             if (!arrived.isEmpty()) moved |= store.join(place, arrived) > 0;
             // The join has changed the place. The others join in the next round.
             if (moved && !arrived.isEmpty()) place = store.place();
-            for (Map.Entry<Group, List<Cursor>> group : groups(late).entrySet())
-                moved |= tryDeliver(group.getKey(), group.getValue(), place);
+            moved |= deliverInTurn(late, place, open);
             any |= moved;
             // Others may be behind those whose lane is full, and those that failed.
             again = moved || excluded().size() > without.size();
+            if (again && isTimeUp()) {
+                unfinished = true;
+                return true;
+            }
         }
         return any;
+    }
+
+    /** Returns whether the last call stopped because its time was up. */
+    boolean isUnfinished() {
+        return unfinished;
+    }
+
+    private boolean isTimeUp() {
+        return System.nanoTime() - until >= 0;
+    }
+
+    /** Delivers one window to each subscription, until the time is up. */
+    private boolean deliverInTurn(List<Cursor> late, Place place, BooleanSupplier open) {
+        boolean moved = false;
+        for (List<Cursor> part : turns.order(late))
+            for (Map.Entry<Group, List<Cursor>> group : groups(part).entrySet()) {
+                if (!open.getAsBoolean()) return moved;
+                turns.served(group.getValue());
+                moved |= tryDeliver(group.getKey(), group.getValue(), place);
+                if (isTimeUp()) return true;
+            }
+        return moved;
     }
 
     /** Returns the subscriptions that are left out for now. */
@@ -121,7 +157,6 @@ final class LateSubscriptions {
 
     private Map<Group, List<Cursor>> groups(List<Cursor> late) {
         Map<Group, List<Cursor>> groups = new LinkedHashMap<>();
-        if (late.isEmpty()) return groups;
         limiter.allowed(late).forEach((each, limit) -> {
             // A power of two, so that subscriptions with nearly the same limit are read together.
             Group group = new Group(each.start(), Math.min(READ_EVENTS, Integer.highestOneBit(limit)));
@@ -151,7 +186,7 @@ final class LateSubscriptions {
         Map<Name, Cursor> cursors = new LinkedHashMap<>();
         group.forEach(each -> cursors.put(each.name(), each));
         int perWrite = Math.max(1, WRITE_RUNS / Math.max(1, group.size()));
-        for (int first = 0; first == 0 || first < heads.size(); first += perWrite) {
+        for (int first = 0; first == 0 || (first < heads.size() && !isTimeUp()); first += perWrite) {
             int next = Math.min(heads.size(), first + perWrite);
             EventPosition to = next == heads.size() ? end : heads.get(next - 1).position();
             moved |= write(cursors, heads.subList(first, next), to);
