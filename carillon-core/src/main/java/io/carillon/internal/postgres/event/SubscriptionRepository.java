@@ -44,11 +44,10 @@ final class SubscriptionRepository {
               INSERT INTO carillon.event_subscription (project, name, topic_pattern, type_pattern, in_order,
                 target_name, endpoint, mode, queue, priority, owner)
               VALUES (:project, :name, :topic, :type, :inOrder, :target, :endpoint, :mode, :queue, :priority, :owner)
-              ON CONFLICT (project, name) DO NOTHING RETURNING project, name, version),
+              ON CONFLICT (project, name) DO NOTHING RETURNING project, name, version, cursor_number),
             cursors AS (
-              INSERT INTO carillon.event_cursor (project, name, tick, seq)
-              SELECT project, name, :tick, 9223372036854775807 FROM created
-              ON CONFLICT (project, name, replay) DO UPDATE SET tick = excluded.tick, seq = excluded.seq)
+              INSERT INTO carillon.event_cursor (project, name, replay, tick, seq)
+              SELECT project, name, cursor_number, :tick, 9223372036854775807 FROM created)
             SELECT version FROM created
             """;
 
@@ -73,7 +72,8 @@ final class SubscriptionRepository {
                    (SELECT count(*) FROM carillon.event_cursor r
                      WHERE r.project = s.project AND r.name = s.name AND r.replay > 0) AS replays
               FROM carillon.event_dispatch d, carillon.event_subscription s
-              LEFT JOIN carillon.event_cursor c ON c.project = s.project AND c.name = s.name AND c.replay = 0
+              LEFT JOIN carillon.event_cursor c
+                     ON c.project = s.project AND c.name = s.name AND c.replay = s.cursor_number
              WHERE s.project = :project
             """;
 
@@ -93,8 +93,8 @@ final class SubscriptionRepository {
             SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.tick, s.seq
               FROM (SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.paused_at, c.tick, c.seq
                       FROM carillon.event_cursor c
-                      JOIN carillon.event_subscription s ON s.project = c.project AND s.name = c.name
-                     WHERE c.replay = 0
+                      JOIN carillon.event_subscription s
+                        ON s.project = c.project AND s.name = c.name AND s.cursor_number = c.replay
                     UNION ALL
                     SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.paused_at, d.tick, d.seq
                       FROM (SELECT * FROM carillon.event_dispatch d
@@ -138,7 +138,9 @@ final class SubscriptionRepository {
               FROM (SELECT coalesce(c.tick, d.tick) AS tick, coalesce(c.seq, d.seq) AS seq
                       FROM carillon.event_dispatch d
                       LEFT JOIN carillon.event_cursor c
-                             ON c.project = :project AND c.name = :name AND c.replay = 0) place
+                             ON c.project = :project AND c.name = :name
+                            AND c.replay = (SELECT cursor_number FROM carillon.event_subscription
+                                             WHERE project = :project AND name = :name)) place
              WHERE s.project = :project AND s.name = :name AND (:event::uuid) <> ALL (s.skipped)
                AND cardinality(s.skipped) < 1000
                AND EXISTS (SELECT 1 FROM carillon.event_store e

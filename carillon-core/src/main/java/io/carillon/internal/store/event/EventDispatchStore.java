@@ -53,7 +53,11 @@ public interface EventDispatchStore {
      */
     int join(Place place, List<Name> subscriptions);
 
-    /** The name of a subscription, or of a replay for it. */
+    /**
+     * The name of a cursor.
+     *
+     * @param replay the number of a replay; negative for the subscription itself
+     */
     record Name(String project, String name, long replay) {
         /** Returns the subscription. */
         public Subscriber subscriber() {
