@@ -52,6 +52,9 @@ final class LateSubscriptions {
     /** Subscriptions that failed, and when they are served again. */
     private final Map<Subscriber, Long> failing = new HashMap<>();
 
+    /** How many ticks to read for those whose last read failed. */
+    private final Map<Name, Long> narrowTicks = new HashMap<>();
+
     private final DeliveryTurns turns = new DeliveryTurns();
     private long windowTicks = 1;
     private long until = System.nanoTime();
@@ -64,8 +67,12 @@ final class LateSubscriptions {
         this.limiter = new BacklogLimiter(store);
     }
 
-    /** Subscriptions that are read together. They start at one position and get at most this number of events. */
-    private record Group(EventPosition start, int limit) {}
+    /**
+     * Subscriptions that are read together. They start at one position and get at most this number of events.
+     *
+     * @param ticks how many ticks to read; 0 for the common number
+     */
+    private record Group(EventPosition start, int limit, long ticks) {}
 
     /**
      * Brings subscriptions to this place, for a limited time: new events wait meanwhile. Returns whether there was
@@ -86,12 +93,14 @@ final class LateSubscriptions {
             for (Cursor each : store.behind(SUBSCRIPTIONS, without)) {
                 Long end = each.endsAtTick();
                 if (end != null && each.start().base() >= end) {
+                    narrowTicks.remove(each.name());
                     store.endReplay(each.name());
                     moved = true;
                 } else if (each.start().base() < last(each, place)) late.add(each);
                 else if (end == null && each.cursor().equals(place.position())) arrived.add(each.name());
             }
             if (!arrived.isEmpty()) moved |= store.join(place, arrived) > 0;
+            arrived.forEach(narrowTicks::remove);
             // The join has changed the place. The others join in the next round.
             if (moved && !arrived.isEmpty()) place = store.place();
             moved |= deliverInTurn(late, place, open);
@@ -140,8 +149,18 @@ final class LateSubscriptions {
         try {
             return deliver(read, group, place);
         } catch (CarillonException failure) {
-            group.forEach(each -> failed(each, failure));
-            return false;
+            boolean narrow = read.ticks() == 1 || (read.ticks() == 0 && windowTicks == 1);
+            windowTicks = 1;
+            if (narrow || failure.code() == ErrorCode.DATABASE_UNREACHABLE) {
+                group.forEach(each -> failed(each, failure));
+                return false;
+            }
+            // The window may have had too many events. Others may widen the common one meanwhile.
+            log.warn(
+                    "events could not be read; will read fewer error={}",
+                    ControlCharacters.escape(failure.getMessage()));
+            group.forEach(each -> narrowTicks.put(each.name(), 1L));
+            return true;
         }
     }
 
@@ -159,7 +178,10 @@ final class LateSubscriptions {
         Map<Group, List<Cursor>> groups = new LinkedHashMap<>();
         limiter.allowed(late).forEach((each, limit) -> {
             // A power of two, so that subscriptions with nearly the same limit are read together.
-            Group group = new Group(each.start(), Math.min(READ_EVENTS, Integer.highestOneBit(limit)));
+            Group group = new Group(
+                    each.start(),
+                    Math.min(READ_EVENTS, Integer.highestOneBit(limit)),
+                    narrowTicks.getOrDefault(each.name(), 0L));
             groups.computeIfAbsent(group, key -> new ArrayList<>()).add(each);
         });
         return groups;
@@ -176,11 +198,13 @@ final class LateSubscriptions {
     private boolean deliver(Group read, List<Cursor> group, Place place) {
         EventPosition from = read.start();
         long last = group.stream().mapToLong(each -> last(each, place)).min().orElse(from.base());
-        last = Math.min(last, from.base() + windowTicks);
+        long ticks = read.ticks() == 0 ? windowTicks : read.ticks();
+        last = Math.min(last, from.base() + ticks);
         List<Head> heads = store.read(new Window(from, last, onlyTopic(group)), read.limit());
         boolean full = heads.size() == read.limit();
-        if (full) windowTicks = Math.max(1, windowTicks / 2);
-        else if (heads.size() < READ_EVENTS / 4) windowTicks = Math.min(MAX_WINDOW_TICKS, 2 * windowTicks);
+        if (full) ticks = Math.max(1, ticks / 2);
+        else if (heads.size() < READ_EVENTS / 4) ticks = Math.min(MAX_WINDOW_TICKS, 2 * ticks);
+        setTicks(read, group, ticks);
         EventPosition end = full ? heads.get(heads.size() - 1).position() : EventPosition.endOf(last);
         boolean moved = false;
         Map<Name, Cursor> cursors = new LinkedHashMap<>();
@@ -192,6 +216,12 @@ final class LateSubscriptions {
             moved |= write(cursors, heads.subList(first, next), to);
         }
         return moved;
+    }
+
+    private void setTicks(Group read, List<Cursor> group, long ticks) {
+        if (read.ticks() == 0) windowTicks = ticks;
+        else if (ticks == MAX_WINDOW_TICKS) group.forEach(each -> narrowTicks.remove(each.name()));
+        else group.forEach(each -> narrowTicks.put(each.name(), ticks));
     }
 
     /** Returns the topic if all subscriptions select one topic of one project; only that is read then. */

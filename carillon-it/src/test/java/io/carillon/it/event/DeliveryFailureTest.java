@@ -128,6 +128,44 @@ class DeliveryFailureTest {
     }
 
     @Test
+    void a_window_with_too_many_events_is_read_in_parts() {
+        Carillon client = fixture.client(builder -> builder);
+        for (int i = 0; i < 40; i++) {
+            client.publish(NOTED.of("e"));
+            fixture.query("SELECT carillon.store_event_tick()");
+        }
+        // Stands for a statement timeout.
+        fixture.database().execute("""
+                ALTER FUNCTION carillon.events_after(bigint, bigint, bigint, bigint, text, text, text, bigint)
+                  RENAME TO all_events_after;
+                CREATE FUNCTION carillon.events_after(p_base bigint, p_last bigint, p_tick bigint, p_seq bigint,
+                    p_project text, p_topic text, p_key text, p_limit bigint)
+                RETURNS TABLE (
+                  tick bigint, seq bigint, project text, id uuid, day date, topic text, type text, key text)
+                LANGUAGE plpgsql AS $$
+                BEGIN
+                  IF p_topic = 'orders' AND p_last - p_base > 4 THEN
+                    RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = '57014';
+                  END IF;
+                  RETURN QUERY SELECT * FROM carillon.all_events_after(p_base, p_last, p_tick, p_seq, p_project,
+                    p_topic, p_key, p_limit);
+                END $$;
+                """);
+        try {
+            node();
+
+            eventually().untilAsserted(() -> assertThat(received).hasSize(40));
+        } finally {
+            fixture.closeNodes();
+            fixture.database().execute("""
+                    DROP FUNCTION carillon.events_after(bigint, bigint, bigint, bigint, text, text, text, bigint);
+                    ALTER FUNCTION carillon.all_events_after(bigint, bigint, bigint, bigint, text, text, text, bigint)
+                      RENAME TO events_after;
+                    """);
+        }
+    }
+
+    @Test
     void json_that_is_not_text_is_rejected() {
         Carillon client = fixture.client(builder -> builder);
         EventType<Payload> raw = Topic.named("orders").event("order.noted", Payload.class);
