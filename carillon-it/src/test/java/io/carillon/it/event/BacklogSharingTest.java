@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A long backlog of past events delays neither new events nor the backlogs of other projects. */
+/** The events of a busy project neither delay nor hide those of others. */
 @CarillonTest
 class BacklogSharingTest {
     private static final EventType<String> NOTED = Topic.named("orders").event("order.noted", String.class);
@@ -46,14 +46,40 @@ class BacklogSharingTest {
     }
 
     private void subscribe(Carillon carillon, String project, String name) {
+        subscribe(carillon, project, name, "orders");
+    }
+
+    private void subscribe(Carillon carillon, String project, String name, String topics) {
         carillon.project(project)
                 .events()
                 .subscribe(SubscriptionDefinition.of(
                                 name,
-                                EventPattern.topic("orders"),
+                                EventPattern.topic(topics),
                                 new SubscriptionTarget.Handler(project.equals("busy") ? "absent" : "others"),
                                 Subscribe.inAnyOrder().fromBeginning())
                         .queue(name));
+    }
+
+    @Test
+    void the_lag_of_a_prefix_does_not_count_other_projects_and_topics() {
+        Carillon carillon = fixture.client(builder -> builder);
+        subscribe(carillon, "calm", "calm", "order*");
+        carillon.project("busy").events().publishAll(Collections.nCopies(11_000, NOTED.of("past")));
+        carillon.project("calm").events().publishAll(Collections.nCopies(11_000, OTHER.of("past")));
+        carillon.project("calm").publish(NOTED.of("first"));
+        carillon.project("calm")
+                .publish(Topic.named("orders-late")
+                        .event("order.noted", String.class)
+                        .of("second"));
+        fixture.query("SELECT carillon.store_event_tick()");
+
+        assertThat(carillon.project("calm")
+                        .events()
+                        .subscription("calm")
+                        .orElseThrow()
+                        .lag()
+                        .count())
+                .isEqualTo(2);
     }
 
     @Test

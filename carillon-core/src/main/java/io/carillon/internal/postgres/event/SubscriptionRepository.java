@@ -81,11 +81,23 @@ final class SubscriptionRepository {
 
     private static final String FIND = SELECT + " AND s.name = :name";
 
-    // The number of examined events has a limit, so that the count costs the same for any lag.
+    // The number of examined events has a limit, so that the count costs the same for any lag. Each step finds the next
+    // topic with the prefix by index: events of other topics and projects are not examined.
     private static final String LAG = """
+            WITH RECURSIVE names AS (
+              (SELECT topic FROM carillon.event_store
+                WHERE project = :project AND topic >= :firstTopic ORDER BY topic LIMIT 1)
+              UNION ALL
+              SELECT (SELECT e.topic FROM carillon.event_store e WHERE e.project = :project AND e.topic > n.topic
+                       ORDER BY e.topic LIMIT 1)
+                FROM names n WHERE n.topic LIKE :topic)
             SELECT count(*) AS count, min(published_at) AS oldest
-              FROM carillon.some_events_after(:base, :last, :tick, :seq, :project, :topicName, :limit)
-             WHERE project = :project AND topic LIKE :topic AND type LIKE ANY (:types::text[])
+              FROM (SELECT e.type, e.published_at
+                      FROM (SELECT topic FROM names WHERE topic LIKE :topic LIMIT 1000) n
+                      CROSS JOIN LATERAL carillon.some_events_after(
+                        :base, :last, :tick, :seq, :project, n.topic, :limit) e
+                     LIMIT :limit) e
+             WHERE type LIKE ANY (:types::text[])
             """;
 
     // The next tick tells how long the cursor has not moved; the events behind it are read only then.
@@ -292,7 +304,7 @@ final class SubscriptionRepository {
                 .number("seq", after.seq())
                 .number("limit", Subscription.Lag.MAX_COUNT)
                 .text("project", project)
-                .text("topicName", pattern.topic().endsWith("*") ? null : pattern.topic())
+                .text("firstTopic", pattern.topic().replace("*", ""))
                 .text("topic", like(pattern.topic()))
                 .texts(
                         "types",

@@ -145,12 +145,11 @@ BEGIN
   END IF;
 END $$;
 
--- Returns events behind the position (p_tick, p_seq) up to the tick p_last, at most p_limit, for a count: in no order,
--- so that their ticks are not looked up and the cost depends on p_limit only. p_base is as above. With a project and a
--- topic, only that topic is read, otherwise all topics of all projects.
+-- Returns events of a topic behind the position (p_tick, p_seq) up to the tick p_last, at most p_limit, for a count: in no
+-- order, so that their ticks are not looked up. p_base is as above.
 CREATE FUNCTION carillon.some_events_after(
   p_base bigint, p_last bigint, p_tick bigint, p_seq bigint, p_project text, p_topic text, p_limit bigint)
-RETURNS TABLE (project text, topic text, type text, published_at timestamptz)
+RETURNS TABLE (topic text, type text, published_at timestamptz)
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
@@ -163,30 +162,17 @@ DECLARE
   v_from xid8 := pg_snapshot_xmax(v_base);
   v_to xid8 := pg_snapshot_xmax(v_last);
 BEGIN
-  IF p_topic IS NULL THEN
-    RETURN QUERY
-    SELECT e.project, e.topic, e.type, e.published_at
-      FROM (SELECT s.* FROM pg_snapshot_xip(v_base) x
-              JOIN carillon.event_store s ON s.xid = x
-             WHERE pg_visible_in_snapshot(s.xid, v_last)
-            UNION ALL
-            SELECT s.* FROM carillon.event_store s
-             WHERE s.xid >= v_from AND s.xid < v_to AND pg_visible_in_snapshot(s.xid, v_last)) e
-     WHERE e.seq > p_seq OR NOT coalesce(pg_visible_in_snapshot(e.xid, v_at), false)
-     LIMIT p_limit;
-  ELSE
-    RETURN QUERY
-    SELECT e.project, e.topic, e.type, e.published_at
-      FROM (SELECT s.* FROM pg_snapshot_xip(v_base) x
-              JOIN carillon.event_store s ON s.project = p_project AND s.topic = p_topic AND s.xid = x
-             WHERE pg_visible_in_snapshot(s.xid, v_last)
-            UNION ALL
-            SELECT s.* FROM carillon.event_store s
-             WHERE s.project = p_project AND s.topic = p_topic AND s.xid >= v_from AND s.xid < v_to
-               AND pg_visible_in_snapshot(s.xid, v_last)) e
-     WHERE e.seq > p_seq OR NOT coalesce(pg_visible_in_snapshot(e.xid, v_at), false)
-     LIMIT p_limit;
-  END IF;
+  RETURN QUERY
+  SELECT e.topic, e.type, e.published_at
+    FROM (SELECT s.* FROM pg_snapshot_xip(v_base) x
+            JOIN carillon.event_store s ON s.project = p_project AND s.topic = p_topic AND s.xid = x
+           WHERE pg_visible_in_snapshot(s.xid, v_last)
+          UNION ALL
+          SELECT s.* FROM carillon.event_store s
+           WHERE s.project = p_project AND s.topic = p_topic AND s.xid >= v_from AND s.xid < v_to
+             AND pg_visible_in_snapshot(s.xid, v_last)) e
+   WHERE e.seq > p_seq OR NOT coalesce(pg_visible_in_snapshot(e.xid, v_at), false)
+   LIMIT p_limit;
 END $$;
 
 -- Returns the payload of a run of an event with the data of the event, which may have been too large to be copied. A
