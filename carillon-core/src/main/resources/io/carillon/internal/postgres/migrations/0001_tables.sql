@@ -590,9 +590,10 @@ CREATE TABLE carillon.event_store (
   published_at timestamptz NOT NULL DEFAULT carillon.clock()
 ) PARTITION BY RANGE (day);
 CREATE UNIQUE INDEX event_store_id ON carillon.event_store (project, id, day);
--- The dispatcher reads the events of all projects, readers of one topic or key only that.
-CREATE INDEX event_store_xid ON carillon.event_store (xid);
-CREATE INDEX event_store_topic ON carillon.event_store (project, topic, xid);
+-- The dispatcher reads the events of all projects, readers of one topic or key only that. With seq, a page within a
+-- transaction of many events begins where the previous page ended.
+CREATE INDEX event_store_xid ON carillon.event_store (xid, seq);
+CREATE INDEX event_store_topic ON carillon.event_store (project, topic, xid, seq);
 CREATE INDEX event_store_key ON carillon.event_store (project, topic, key, xid) WHERE key IS NOT NULL;
 
 -- A row is an id that a publisher gave an event: a publish with the same id stores nothing. The unique key contains the
