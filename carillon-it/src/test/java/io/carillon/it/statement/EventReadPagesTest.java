@@ -25,6 +25,13 @@ class EventReadPagesTest {
               FROM generate_series(1, %d);
             """;
 
+    private static final String PARTITION = """
+            DO $$ BEGIN
+              EXECUTE format('CREATE TABLE IF NOT EXISTS carillon.event_store_%s PARTITION OF carillon.event_store'
+                || ' FOR VALUES FROM (%L) TO (%L)', to_char(current_date, 'YYYYMMDD'), current_date, current_date + 1);
+            END $$
+            """;
+
     private final TestDatabase database = TestDatabase.migrated();
 
     @AfterEach
@@ -35,6 +42,7 @@ class EventReadPagesTest {
     @ParameterizedTest
     @ValueSource(strings = {"NULL, NULL", "'default', 'orders'"})
     void the_second_page_of_a_tick_does_not_depend_on_the_size_of_its_transaction(String topic) throws SQLException {
+        database.execute(PARTITION);
         database.execute(PUBLISH.formatted(1));
         database.execute("ANALYZE carillon.event_store");
         database.execute(PUBLISH.formatted(EVENTS));
