@@ -50,8 +50,29 @@ public record ScheduledEvent(
 
     /** Returns the encoded data of an event. Data that is a payload is encoded already. */
     static Payload encode(NewEvent<?> event, PayloadCodec codec) {
-        if (event.data() instanceof Payload encoded) return encoded;
-        return new Payload(codec.encode(event.data()), codec.name());
+        Payload data = event.data() instanceof Payload encoded
+                ? encoded
+                : new Payload(codec.encode(event.data()), codec.name());
+        // The database copies JSON to the runs as text.
+        if (data.codec().equals("json") && !isText(data.bytes()))
+            throw new CarillonException(
+                    ErrorCode.PAYLOAD_UNWRITABLE,
+                    ("The data of an event of type '%s' is not UTF-8 text without NUL, but its codec is 'json'. Publish"
+                                    + " JSON in UTF-8, or give the Payload another codec name, such as 'binary'.")
+                            .formatted(event.type().name()));
+        return data;
+    }
+
+    private static boolean isText(byte[] bytes) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .chars()
+                    .noneMatch(one -> one == 0);
+        } catch (CharacterCodingException malformed) {
+            return false;
+        }
     }
 
     /** Returns the target of the ticks. */

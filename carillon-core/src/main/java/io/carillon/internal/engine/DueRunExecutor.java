@@ -90,7 +90,7 @@ public final class DueRunExecutor {
         PlanningLoop planning = new PlanningLoop(
                 storage.plans(), parts.planner(), () -> Duration.ofHours(1), listeners.schedules(), EngineEvents.NONE);
         planning.plan();
-        new EventDispatcher(storage.eventDispatch(), clock, new ClusterSize(), EngineEvents.NONE).dispatch();
+        dispatchEvents(deadline - budget.toNanos() / 2);
         Invocation invocation = new Invocation(deadline);
         invocation.waitResolver.resolveAllOnce();
         try (Loop renewals = new LeaseRenewer(invocation).loop) {
@@ -103,6 +103,14 @@ public final class DueRunExecutor {
         replanZones(planning, deadline);
         writeStats();
         return new Result(invocation.processed, invocation.errors.get());
+    }
+
+    private void dispatchEvents(long until) {
+        EventDispatcher dispatcher =
+                new EventDispatcher(storage.eventDispatch(), clock, new ClusterSize(), EngineEvents.NONE);
+        do {
+            dispatcher.dispatch();
+        } while (dispatcher.isUnfinished() && System.nanoTime() - until < 0);
     }
 
     /** Writes what this call counted. The result of the executed runs must not be lost if that fails. */

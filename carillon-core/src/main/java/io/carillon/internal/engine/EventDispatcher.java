@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Creates runs for the events that subscriptions select. Like planning, every node does it: it reads, and writes where
  * nothing has changed meanwhile, so the first node wins and the others write nothing. A round stores a tick, moves the
- * place of all subscriptions up to it, and then brings {@link LateSubscriptions} to this place. Each event is read
- * once, whatever the number of projects and subscriptions.
+ * place of all subscriptions up to it, and then brings {@link LateSubscriptions} nearer to this place. Each event is
+ * read once, whatever the number of projects and subscriptions.
  */
 final class EventDispatcher implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(EventDispatcher.class);
@@ -120,6 +120,11 @@ final class EventDispatcher implements Loop.Task {
         }
         boolean caughtUp = late.catchUp(place, loop::isOpen);
         return caughtUp || found || contended;
+    }
+
+    /** Returns whether late subscriptions are left for which the last call had no time. */
+    boolean isUnfinished() {
+        return late.isUnfinished();
     }
 
     /** Reads the events of one window, and moves the place behind them. */

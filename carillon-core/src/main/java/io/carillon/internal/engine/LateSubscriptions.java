@@ -1,7 +1,7 @@
 package io.carillon.internal.engine;
 
 import io.carillon.CarillonException;
-import io.carillon.event.EventId;
+import io.carillon.ErrorCode;
 import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.store.event.EventDispatchStore;
 import io.carillon.internal.store.event.EventDispatchStore.Cursor;
@@ -10,16 +10,20 @@ import io.carillon.internal.store.event.EventDispatchStore.Delivery;
 import io.carillon.internal.store.event.EventDispatchStore.Head;
 import io.carillon.internal.store.event.EventDispatchStore.Name;
 import io.carillon.internal.store.event.EventDispatchStore.Place;
+import io.carillon.internal.store.event.EventDispatchStore.Subscriber;
 import io.carillon.internal.store.event.EventDispatchStore.Window;
 import io.carillon.internal.store.event.EventPosition;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.run.RunId;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,12 +40,25 @@ final class LateSubscriptions {
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_RUNS = 2_000;
     private static final int MAX_WINDOW_TICKS = 256;
+    /** The time of one call. */
+    private static final long MAX_NANOS = Duration.ofMillis(150).toNanos();
+
+    private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final EventDispatchStore store;
     private final Uuid7.Sequence runIds;
     private final EngineEvents events;
     private final BacklogLimiter limiter;
+    /** Subscriptions that failed, and when they are served again. */
+    private final Map<Subscriber, Long> failing = new HashMap<>();
+
+    /** How many ticks to read for those whose last read failed. */
+    private final Map<Name, Long> narrowTicks = new HashMap<>();
+
+    private final DeliveryTurns turns = new DeliveryTurns();
     private long windowTicks = 1;
+    private long until = System.nanoTime();
+    private boolean unfinished;
 
     LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, EngineEvents events) {
         this.store = store;
@@ -50,45 +67,121 @@ final class LateSubscriptions {
         this.limiter = new BacklogLimiter(store);
     }
 
-    /** Subscriptions that are read together. They start at one position and get at most this number of events. */
-    private record Group(EventPosition start, int limit) {}
+    /**
+     * Subscriptions that are read together. They start at one position and get at most this number of events.
+     *
+     * @param ticks how many ticks to read; 0 for the common number
+     */
+    private record Group(EventPosition start, int limit, long ticks) {}
 
-    /** Brings subscriptions to this place. Returns whether there was anything to do. */
+    /**
+     * Brings subscriptions to this place, for a limited time: new events wait meanwhile. Returns whether there was
+     * anything to do.
+     */
     boolean catchUp(Place place, BooleanSupplier open) {
+        until = System.nanoTime() + MAX_NANOS;
+        unfinished = false;
         limiter.beginRound();
+        failing.values().removeIf(retry -> System.nanoTime() - retry >= 0);
         boolean any = false;
         boolean again = true;
         while (again && open.getAsBoolean()) {
             boolean moved = false;
-            int full = limiter.full().size();
+            Set<Subscriber> without = excluded();
             List<Cursor> late = new ArrayList<>();
             List<Name> arrived = new ArrayList<>();
-            for (Cursor each : store.behind(SUBSCRIPTIONS, limiter.full())) {
+            for (Cursor each : store.behind(SUBSCRIPTIONS, without)) {
                 Long end = each.endsAtTick();
                 if (end != null && each.start().base() >= end) {
+                    narrowTicks.remove(each.name());
                     store.endReplay(each.name());
                     moved = true;
                 } else if (each.start().base() < last(each, place)) late.add(each);
                 else if (end == null && each.cursor().equals(place.position())) arrived.add(each.name());
             }
             if (!arrived.isEmpty()) moved |= store.join(place, arrived) > 0;
+            arrived.forEach(narrowTicks::remove);
             // The join has changed the place. The others join in the next round.
             if (moved && !arrived.isEmpty()) place = store.place();
-            for (Map.Entry<Group, List<Cursor>> group : groups(late).entrySet())
-                moved |= deliver(group.getKey(), group.getValue(), place);
+            moved |= deliverInTurn(late, place, open);
             any |= moved;
-            // Others may be behind those whose lane is full.
-            again = moved || limiter.full().size() > full;
+            // Others may be behind those whose lane is full, and those that failed.
+            again = moved || excluded().size() > without.size();
+            if (again && isTimeUp()) {
+                unfinished = true;
+                return true;
+            }
         }
         return any;
     }
 
+    /** Returns whether the last call stopped because its time was up. */
+    boolean isUnfinished() {
+        return unfinished;
+    }
+
+    private boolean isTimeUp() {
+        return System.nanoTime() - until >= 0;
+    }
+
+    /** Delivers one window to each subscription, until the time is up. */
+    private boolean deliverInTurn(List<Cursor> late, Place place, BooleanSupplier open) {
+        boolean moved = false;
+        for (List<Cursor> part : turns.order(late))
+            for (Map.Entry<Group, List<Cursor>> group : groups(part).entrySet()) {
+                if (!open.getAsBoolean()) return moved;
+                turns.served(group.getValue());
+                moved |= tryDeliver(group.getKey(), group.getValue(), place);
+                if (isTimeUp()) return true;
+            }
+        return moved;
+    }
+
+    /** Returns the subscriptions that are left out for now. */
+    private Set<Subscriber> excluded() {
+        Set<Subscriber> excluded = new HashSet<>(limiter.full());
+        excluded.addAll(failing.keySet());
+        return excluded;
+    }
+
+    /** Delivers to one group. A failure concerns this group only, so that the others do not wait for it. */
+    private boolean tryDeliver(Group read, List<Cursor> group, Place place) {
+        try {
+            return deliver(read, group, place);
+        } catch (CarillonException failure) {
+            boolean narrow = read.ticks() == 1 || (read.ticks() == 0 && windowTicks == 1);
+            windowTicks = 1;
+            if (narrow || failure.code() == ErrorCode.DATABASE_UNREACHABLE) {
+                group.forEach(each -> failed(each, failure));
+                return false;
+            }
+            // The window may have had too many events. Others may widen the common one meanwhile.
+            log.warn(
+                    "events could not be read; will read fewer error={}",
+                    ControlCharacters.escape(failure.getMessage()));
+            group.forEach(each -> narrowTicks.put(each.name(), 1L));
+            return true;
+        }
+    }
+
+    private void failed(Cursor subscription, CarillonException failure) {
+        if (failure.code() == ErrorCode.DATABASE_UNREACHABLE) throw failure;
+        failing.put(subscription.name().subscriber(), System.nanoTime() + RETRY_NANOS);
+        log.error(
+                "events could not be delivered; will retry project={} subscription={} error={}",
+                ControlCharacters.escape(subscription.name().project()),
+                ControlCharacters.escape(subscription.name().name()),
+                ControlCharacters.escape(failure.getMessage()));
+    }
+
     private Map<Group, List<Cursor>> groups(List<Cursor> late) {
         Map<Group, List<Cursor>> groups = new LinkedHashMap<>();
-        if (late.isEmpty()) return groups;
         limiter.allowed(late).forEach((each, limit) -> {
             // A power of two, so that subscriptions with nearly the same limit are read together.
-            Group group = new Group(each.start(), Math.min(READ_EVENTS, Integer.highestOneBit(limit)));
+            Group group = new Group(
+                    each.start(),
+                    Math.min(READ_EVENTS, Integer.highestOneBit(limit)),
+                    narrowTicks.getOrDefault(each.name(), 0L));
             groups.computeIfAbsent(group, key -> new ArrayList<>()).add(each);
         });
         return groups;
@@ -105,22 +198,30 @@ final class LateSubscriptions {
     private boolean deliver(Group read, List<Cursor> group, Place place) {
         EventPosition from = read.start();
         long last = group.stream().mapToLong(each -> last(each, place)).min().orElse(from.base());
-        last = Math.min(last, from.base() + windowTicks);
+        long ticks = read.ticks() == 0 ? windowTicks : read.ticks();
+        last = Math.min(last, from.base() + ticks);
         List<Head> heads = store.read(new Window(from, last, onlyTopic(group)), read.limit());
         boolean full = heads.size() == read.limit();
-        if (full) windowTicks = Math.max(1, windowTicks / 2);
-        else if (heads.size() < READ_EVENTS / 4) windowTicks = Math.min(MAX_WINDOW_TICKS, 2 * windowTicks);
+        if (full) ticks = Math.max(1, ticks / 2);
+        else if (heads.size() < READ_EVENTS / 4) ticks = Math.min(MAX_WINDOW_TICKS, 2 * ticks);
+        setTicks(read, group, ticks);
         EventPosition end = full ? heads.get(heads.size() - 1).position() : EventPosition.endOf(last);
         boolean moved = false;
         Map<Name, Cursor> cursors = new LinkedHashMap<>();
         group.forEach(each -> cursors.put(each.name(), each));
         int perWrite = Math.max(1, WRITE_RUNS / Math.max(1, group.size()));
-        for (int first = 0; first == 0 || first < heads.size(); first += perWrite) {
+        for (int first = 0; first == 0 || (first < heads.size() && !isTimeUp()); first += perWrite) {
             int next = Math.min(heads.size(), first + perWrite);
             EventPosition to = next == heads.size() ? end : heads.get(next - 1).position();
             moved |= write(cursors, heads.subList(first, next), to);
         }
         return moved;
+    }
+
+    private void setTicks(Group read, List<Cursor> group, long ticks) {
+        if (read.ticks() == 0) windowTicks = ticks;
+        else if (ticks == MAX_WINDOW_TICKS) group.forEach(each -> narrowTicks.remove(each.name()));
+        else group.forEach(each -> narrowTicks.put(each.name(), ticks));
     }
 
     /** Returns the topic if all subscriptions select one topic of one project; only that is read then. */
@@ -135,29 +236,74 @@ final class LateSubscriptions {
     }
 
     /**
-     * Moves the cursors. Subscriptions that another node has moved, or that have changed, are removed from
+     * Moves the cursors. Subscriptions that another node has moved, that have changed, or that failed, are removed from
      * {@code cursors}.
      */
     private boolean write(Map<Name, Cursor> cursors, List<Head> heads, EventPosition to) {
-        List<Delivery> deliveries = new ArrayList<>();
-        for (Cursor subscription : cursors.values()) {
-            List<EventId> matching = heads.stream()
-                    .filter(head -> selects(subscription, head))
-                    .map(Head::id)
-                    .toList();
-            deliveries.add(new Delivery(subscription, matching));
+        if (cursors.isEmpty()) return false;
+        List<Delivery> deliveries =
+                cursors.values().stream().map(each -> delivery(each, heads)).toList();
+        Set<Name> moved;
+        try {
+            moved = record(store.deliver(deliveries, to, new RunId(runIds.next())));
+        } catch (CarillonException failure) {
+            if (failure.code() == ErrorCode.DATABASE_UNREACHABLE) throw failure;
+            moved = new HashSet<>();
+            for (Cursor each : cursors.values())
+                try {
+                    if (deliverAlone(each, heads, to)) moved.add(each.name());
+                } catch (CarillonException rejected) {
+                    failed(each, rejected);
+                }
         }
-        Map<Name, Boolean> moved = new HashMap<>();
-        deliverAll(deliveries, to).forEach(delivered -> {
-            delivered.moved().forEach(name -> moved.put(name, true));
-            if (!delivered.runs().isEmpty()) events.onEventRuns(delivered.runs());
-        });
         for (Delivery delivery : deliveries) {
             Name name = delivery.from().name();
-            if (moved.containsKey(name)) cursors.put(name, at(delivery.from(), to));
+            if (moved.contains(name)) cursors.put(name, at(delivery.from(), to));
             else cursors.remove(name);
         }
         return !moved.isEmpty();
+    }
+
+    /**
+     * Delivers to one subscription after a statement was rejected: in halves, down to the event that is the cause. The
+     * run of that event gets no copy of the data, which it loads from the event. If it cannot be read, the attempts
+     * fail and the run is dead, where users see it.
+     */
+    private boolean deliverAlone(Cursor from, List<Head> heads, EventPosition to) {
+        Delivery delivery = delivery(from, heads);
+        try {
+            return !record(store.deliver(List.of(delivery), to, new RunId(runIds.next())))
+                    .isEmpty();
+        } catch (CarillonException rejected) {
+            if (rejected.code() == ErrorCode.DATABASE_UNREACHABLE
+                    || delivery.events().isEmpty()) throw rejected;
+        }
+        if (delivery.events().size() == 1) {
+            log.warn(
+                    "data of an event cannot be copied to its run; the run loads it event={}",
+                    ControlCharacters.escape(delivery.events().get(0).toString()));
+            return !record(store.deliver(List.of(delivery), to, new RunId(runIds.next()), false))
+                    .isEmpty();
+        }
+        int middle = heads.size() / 2;
+        EventPosition half = heads.get(middle - 1).position();
+        return deliverAlone(from, heads.subList(0, middle), half)
+                && deliverAlone(at(from, half), heads.subList(middle, heads.size()), to);
+    }
+
+    private static Delivery delivery(Cursor subscription, List<Head> heads) {
+        return new Delivery(
+                subscription,
+                heads.stream()
+                        .filter(head -> selects(subscription, head))
+                        .map(Head::id)
+                        .toList());
+    }
+
+    /** Announces the runs. Returns the subscriptions that were moved. */
+    private Set<Name> record(Delivered delivered) {
+        if (!delivered.runs().isEmpty()) events.onEventRuns(delivered.runs());
+        return delivered.moved();
     }
 
     private static boolean selects(Cursor subscription, Head event) {
@@ -168,28 +314,5 @@ final class LateSubscriptions {
 
     private static Cursor at(Cursor from, EventPosition to) {
         return new Cursor(from.name(), from.version(), from.pattern(), to, to, from.endsAtTick(), from.skipped());
-    }
-
-    /** Writes all deliveries in one statement; if a row is rejected, each alone, so that one does not stop others. */
-    private List<Delivered> deliverAll(List<Delivery> deliveries, EventPosition to) {
-        if (deliveries.isEmpty()) return List.of();
-        try {
-            return List.of(store.deliver(deliveries, to, new RunId(runIds.next())));
-        } catch (CarillonException failure) {
-            if (deliveries.size() == 1) throw failure;
-            List<Delivered> delivered = new ArrayList<>();
-            for (Delivery delivery : deliveries) {
-                try {
-                    delivered.add(store.deliver(List.of(delivery), to, new RunId(runIds.next())));
-                } catch (CarillonException rejected) {
-                    log.error(
-                            "events could not be delivered; will retry project={} subscription={} error={}",
-                            ControlCharacters.escape(delivery.from().name().project()),
-                            ControlCharacters.escape(delivery.from().name().name()),
-                            ControlCharacters.escape(rejected.getMessage()));
-                }
-            }
-            return delivered;
-        }
     }
 }

@@ -16,6 +16,7 @@ import io.carillon.internal.store.event.EventPosition;
 import io.carillon.internal.store.event.EventStore;
 import io.carillon.internal.store.event.EventToStore;
 import io.carillon.internal.value.Uuid7;
+import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Payload;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -26,6 +27,9 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -151,6 +155,32 @@ class EventPositionTest {
                 .isEqualTo(1);
         EventId next = publish();
         assertThat(read(EventPosition.endOf(2))).containsExactly(next);
+    }
+
+    @Test
+    void a_copy_of_many_events_uses_the_epoch_that_begins_meanwhile() throws Exception {
+        publish();
+        database.execute("UPDATE carillon.event_store SET xid = '" + OTHER_SERVER + "'");
+        List<EventToStore> events =
+                Stream.generate(EventPositionTest::event).limit(1_200).toList();
+        CompletableFuture<?> published;
+        try (Connection connection = database.pool(1).getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SELECT carillon.begin_event_epoch()");
+            published = CompletableFuture.runAsync(() -> storage.events().publish(events, false));
+            ApiFixture.eventually()
+                    .until(() -> database.query("SELECT count(*) FROM pg_locks WHERE NOT granted AND mode ="
+                                            + " 'RowExclusiveLock' AND relation = 'carillon.event_store'::regclass")
+                                    .number()
+                            > 0);
+            connection.commit();
+        }
+        published.get(10, TimeUnit.SECONDS);
+
+        assertThat(database.query("SELECT count(*) FROM carillon.event_store WHERE xid > '" + OTHER_SERVER + "'")
+                        .number())
+                .isEqualTo(events.size());
     }
 
     @Test

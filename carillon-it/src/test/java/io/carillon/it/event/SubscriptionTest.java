@@ -157,6 +157,38 @@ class SubscriptionTest {
     }
 
     @Test
+    void a_subscription_that_a_transaction_replaces_delays_no_other() throws Exception {
+        Carillon carillon = node();
+        carillon.events().subscribe(toNotes("closings", EventPattern.of("orders", "order.closed")));
+        eventually().untilAsserted(() -> assertThat(cursors()).isZero());
+        try (Connection connection = fixture.database().pool(1).getConnection()) {
+            connection.setAutoCommit(false);
+            carillon.in(connection).events().unsubscribe("closings");
+            carillon.in(connection).events().subscribe(toNotes("closings", EventPattern.of("orders", "order.closed")));
+            Instant began = Instant.now();
+
+            carillon.publish(CLOSED.of("1"));
+
+            eventually().untilAsserted(() -> assertThat(received).contains("default 1"));
+            // The dispatch waited for no lock, whose timeout is two seconds.
+            assertThat(Duration.between(began, Instant.now())).isLessThan(Duration.ofSeconds(2));
+            connection.commit();
+        }
+        carillon.publish(CLOSED.of("2"));
+
+        eventually()
+                .untilAsserted(() ->
+                        assertThat(received).filteredOn("default 2"::equals).hasSize(2));
+        // The row of the removed subscription is ignored.
+        assertThat(carillon.events()
+                        .subscription("closings")
+                        .orElseThrow()
+                        .lag()
+                        .count())
+                .isZero();
+    }
+
+    @Test
     void a_subscription_created_in_a_transaction_starts_when_the_tick_was_stored() throws Exception {
         Carillon carillon = node();
         try (Connection connection = fixture.database().pool(1).getConnection()) {

@@ -59,6 +59,7 @@ final class LostEventCases extends LostCases {
                 entry("AttemptEndings.PUBLISH", this::tick),
                 entry("EventDispatchRepository.END_REPLAY", this::endReplay),
                 entry("MaintenanceRepository.PURGE_TICKS", this::purgeTicks),
+                entry("MaintenanceRepository.PURGE_CURSORS", this::purgeCursors),
                 entry("SubscriptionRepository.CREATE", this::create),
                 entry("SubscriptionRepository.CHANGE", this::change),
                 entry("SubscriptionRepository.PAUSE", this::pause),
@@ -249,6 +250,17 @@ final class LostEventCases extends LostCases {
                 answer -> assertThat(fixture.query("SELECT tick FROM carillon.event_tick")
                                 .number())
                         .isEqualTo(2));
+    }
+
+    private LostAnswer purgeCursors() {
+        subscribed();
+        fixture.database().execute("""
+                INSERT INTO carillon.event_cursor (project, name, replay, tick, seq)
+                SELECT project, name, cursor_number - 1, 0, 1 FROM carillon.event_subscription
+                """);
+        return LostAnswer.of(
+                call(() -> faultyStorage.maintenance().dropEvents(Duration.ofDays(1))),
+                answer -> assertThat(count("event_cursor")).isEqualTo(1));
     }
 
     private LostAnswer create() {

@@ -97,6 +97,12 @@ final class RaceEventCases extends RaceCaseList {
                 "MaintenanceRepository.PURGE_TICKS",
                 (fixture, through, sender) -> done(() -> through.maintenance().dropEvents(Duration.ofDays(1))),
                 OLD_TICKS);
+        add(
+                "MaintenanceRepository.PURGE_CURSORS",
+                (fixture, through, sender) -> done(() -> through.maintenance().dropEvents(Duration.ofDays(1))),
+                SUBSCRIBED,
+                SUBSCRIBED_AT_PLACE,
+                REPLAY_ENDED);
     }
 
     private static void dispatch(RaceFixture fixture, Storage through, EventDispatchStore.Place place) {
@@ -200,12 +206,16 @@ final class RaceEventCases extends RaceCaseList {
     }
 
     private static Object deliver(RaceFixture fixture, Storage through, Sender sender) {
-        return texts(through.eventDispatch()
+        return texts(through
+                .eventDispatch()
                 .deliver(
                         List.of(new EventDispatchStore.Delivery(fixture.subscription(), List.of(FIRST))),
                         EventPosition.endOf(1),
                         RaceFixture.newRunId(sender, 0))
-                .moved());
+                .moved()
+                .stream()
+                .map(EventDispatchStore.Name::subscriber)
+                .toList());
     }
 
     static EventStore.Declaration declaration(String type) {

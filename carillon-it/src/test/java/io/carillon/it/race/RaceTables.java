@@ -93,10 +93,16 @@ final class RaceTables implements AutoCloseable {
         if (table.equals("event_tick")) place = " - 'snapshot'";
         if (table.equals("event_dispatch")) place = " - 'version'";
         if (table.equals("event_epoch")) place = " - 'xid_offset'";
+        if (table.equals("event_subscription")) place = " - 'cursor_number'";
+        if (table.equals("event_cursor")) place = " || jsonb_build_object('replay', greatest(t.replay, 0))";
         // A rate gate without starts equals a missing one: the promotion of a run creates it.
         String some = table.equals("gate")
                 ? " WHERE NOT (t.kind = 'rate' AND t.passed_unclaimed = 0 AND t.recent_starts = '{}')"
                 : "";
+        // A cursor without a subscription is ignored and removed later.
+        if (table.equals("event_cursor"))
+            some = " WHERE EXISTS (SELECT 1 FROM carillon.event_subscription s WHERE s.project = t.project"
+                    + " AND s.name = t.name AND (t.replay > 0 OR t.replay = s.cursor_number))";
         return "SELECT '" + table + " ' || jsonb_strip_nulls(to_jsonb(t)" + place + ")::text FROM carillon." + table
                 + " t" + some;
     }

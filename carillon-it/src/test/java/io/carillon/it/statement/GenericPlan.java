@@ -93,7 +93,7 @@ final class GenericPlan {
             EventDispatchRepository.events uuid[] '{00000000-0000-7000-8000-000000000009}'
             firstRun text '00000000-0000-7000-8000-000000000009' | token text 'planning' | epoch bigint 1
             publishIds text[] '{p}'
-            types text[] '{order.placed}' | datas bytea[] '{}'
+            maxCopied bigint 2048 | types text[] '{order.placed}' | datas bytea[] '{}'
             sent bigint 1 | fromTick bigint 1 | fromSeq bigint 1
             blocks bool[] '{t}' | duration float8 5 | from bigint 1 | to bigint 2 | part text 'a-0'
             positions bigint[] '{1}' | SourceRepository.keys bytea[] '{}' | values bytea[] '{}'

@@ -122,12 +122,33 @@ public final class QuotaCheck {
      */
     public void checkEvents(RequestExecutor.RequestTransaction transaction, List<NewEvent<Payload>> events)
             throws SQLException {
-        String project = transaction.project().name();
         long runs = 0;
-        for (EventPattern pattern : subscriptions.of(transaction.session(), project))
-            for (NewEvent<?> event : events)
-                if (pattern.matches(event.type().topic().name(), event.type().name())) runs++;
+        for (NewEvent<?> event : events)
+            runs += subscribers(
+                    transaction, event.type().topic().name(), event.type().name());
         if (runs > 0) checkRuns(transaction, (int) Math.min(Integer.MAX_VALUE, runs));
+    }
+
+    /**
+     * Like {@link #checkRuns(RequestExecutor.RequestTransaction, int)}, for further runs with this target. If they
+     * publish an event, the runs that subscriptions will get for it are counted too.
+     */
+    void checkRuns(RequestExecutor.RequestTransaction transaction, TargetRequest target, int more) throws SQLException {
+        long each = 1;
+        if (target.event().isPresent())
+            each += subscribers(
+                    transaction,
+                    target.event().get().topic(),
+                    target.event().get().type());
+        checkRuns(transaction, (int) Math.min(Integer.MAX_VALUE, each * more));
+    }
+
+    /** Returns the number of the subscriptions that are not paused and get the events of this topic and type. */
+    private long subscribers(RequestExecutor.RequestTransaction transaction, String topic, String type)
+            throws SQLException {
+        List<EventPattern> patterns =
+                subscriptions.of(transaction.session(), transaction.project().name());
+        return patterns.stream().filter(pattern -> pattern.matches(topic, type)).count();
     }
 
     /** Throws a problem with status 429 if one further bulk action exceeds the quota. */

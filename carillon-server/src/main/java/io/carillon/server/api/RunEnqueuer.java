@@ -257,7 +257,7 @@ final class RunEnqueuer {
             for (EnqueueRequest request : inLockOrder) {
                 try {
                     request.target().checkAllowed(rules);
-                    quotaCheck.checkRuns(transaction, 1);
+                    quotaCheck.checkRuns(transaction, request.target(), 1);
                     accepted.add(request);
                 } catch (Problem problem) {
                     answers.put(request, new Answer.Failed(problem));

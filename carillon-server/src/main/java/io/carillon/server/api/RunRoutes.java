@@ -279,7 +279,7 @@ final class RunRoutes {
         List<String> warnings = executor.warnings(targetRequest.target());
         return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
             targetRequest.checkAllowed(new TargetRequest.WebhookRules(executor, transaction));
-            quotaCheck.checkRuns(transaction, payloads.size());
+            quotaCheck.checkRuns(transaction, targetRequest, payloads.size());
             List<EnqueueResult> results = transaction.project().enqueueAll(targetRequest.target(), payloads, options);
             transaction.addAuditDetail("runs", Integer.toString(results.size()));
             return ApiResponse.json(

@@ -207,6 +207,26 @@ class SubscriptionsTest {
     }
 
     @Test
+    void runs_that_publish_events_are_refused_when_the_runs_of_the_events_exceed_the_quota() {
+        String key = SERVER.createProject("fan-out-later");
+        SERVER.put(SERVER.bootstrap(), "/v1/projects/fan-out-later/quota", "{\"maxWaiting\":2}")
+                .requireStatus(200);
+        for (int i = 0; i < 2; i++)
+            SERVER.post(key, "/v1/subscriptions", OF_HANDLER.formatted("s" + i)).requireStatus(201);
+        String target = "{\"target\":{\"event\":{\"topic\":\"%s\",\"type\":\"a.b\"}}";
+
+        // One run and one for each subscription are too many.
+        assertThat(SERVER.post(key, "/v1/runs", target.formatted("orders") + ",\"payload\":1}")
+                        .requireStatus(429)
+                        .code())
+                .isEqualTo("quota-exceeded");
+        SERVER.post(key, "/v1/runs:batch", target.formatted("orders") + ",\"runs\":[{\"payload\":1}]}")
+                .requireStatus(429);
+        SERVER.post(key, "/v1/runs", target.formatted("without-subscription") + ",\"payload\":1}")
+                .requireStatus(201);
+    }
+
+    @Test
     void events_are_refused_when_their_runs_exceed_the_quota_of_runs() {
         String key = SERVER.createProject("fan-out");
         SERVER.put(SERVER.bootstrap(), "/v1/projects/fan-out/quota", "{\"maxWaiting\":3}")

@@ -14,6 +14,9 @@ final class EventCopy {
     private static final int MIN_EVENTS = 1_000;
     private static final short COLUMNS = 10;
 
+    // The beginning of an epoch waits for this lock. Without it, an epoch could begin between the statements.
+    private static final String LOCK = "LOCK TABLE ONLY carillon.event_store IN ROW EXCLUSIVE MODE";
+
     private static final String XID = "SELECT carillon.event_xid()::text AS xid";
 
     private static final String COPY =
@@ -42,6 +45,7 @@ final class EventCopy {
         try {
             return database.transaction(session -> {
                 if (!CopyBuffer.isSupported(session.connection())) return false;
+                session.query(LOCK).update();
                 Optional<Long> xid = session.query(XID)
                         .list(row -> Optional.ofNullable(row.maybeText("xid")).map(Long::valueOf))
                         .get(0);

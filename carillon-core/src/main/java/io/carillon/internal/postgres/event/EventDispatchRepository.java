@@ -31,7 +31,8 @@ public final class EventDispatchRepository implements EventDispatchStore {
             SELECT c.project, c.name, c.replay, s.version, s.topic_pattern, s.type_pattern, c.tick, c.seq,
                    c.ends_at_tick, s.skipped, oldest.tick AS oldest_tick
               FROM carillon.event_cursor c
-              JOIN carillon.event_subscription s ON s.project = c.project AND s.name = c.name,
+              JOIN carillon.event_subscription s
+                ON s.project = c.project AND s.name = c.name AND (c.replay > 0 OR c.replay = s.cursor_number),
                    (SELECT CASE WHEN min(tick) > 1 THEN min(tick) ELSE 0 END AS tick FROM carillon.event_tick) oldest
              WHERE s.paused_at IS NULL
                AND NOT EXISTS (SELECT 1 FROM unnest(:withoutProjects::text[], :withoutNames::text[]) AS w(project, name)
@@ -79,18 +80,18 @@ public final class EventDispatchRepository implements EventDispatchStore {
                 WITH ORDINALITY AS e(project, topic, type, id, day, ordinal)
                WHERE EXISTS (SELECT 1 FROM moved)),
             candidates AS MATERIALIZED (
-              SELECT t.topic, s.project, s.name,
+              SELECT t.topic, s.project, s.name, s.cursor_number,
                      string_to_array(replace(replace(s.type_pattern, '_', '\\_'), '*', '%'), ',') AS types
                 FROM (SELECT DISTINCT project, topic FROM events) t
                 CROSS JOIN LATERAL (
-                  SELECT x.project, x.name, x.type_pattern FROM carillon.event_subscription x
+                  SELECT x.project, x.name, x.type_pattern, x.cursor_number FROM carillon.event_subscription x
                    WHERE x.project = t.project AND x.topic_pattern = t.topic
                   UNION ALL
-                  SELECT x.project, x.name, x.type_pattern FROM carillon.event_subscription x
+                  SELECT x.project, x.name, x.type_pattern, x.cursor_number FROM carillon.event_subscription x
                    WHERE x.project = t.project AND x.topic_pattern LIKE '%*'
                      AND starts_with(t.topic, left(x.topic_pattern, -1))) s
                WHERE NOT EXISTS (SELECT 1 FROM carillon.event_cursor c
-                                  WHERE c.project = s.project AND c.name = s.name AND c.replay = 0)),
+                                  WHERE c.project = s.project AND c.name = s.name AND c.replay = s.cursor_number)),
             locked AS MATERIALIZED (
               SELECT s.project, s.name, s.target_name, s.endpoint, s.mode, s.queue, s.priority, s.in_order, s.skipped,
                      replace(replace(s.topic_pattern, '_', '\\_'), '*', '%') AS topic,
@@ -100,8 +101,8 @@ public final class EventDispatchRepository implements EventDispatchStore {
                                      WHERE project = c.project AND name = c.name AND paused_at IS NULL AND NOT :separate
                                      ORDER BY name LIMIT 1 FOR SHARE SKIP LOCKED) s),
             separated AS (
-              INSERT INTO carillon.event_cursor (project, name, tick, seq)
-              SELECT DISTINCT c.project, c.name, :tick::bigint, :seq::bigint
+              INSERT INTO carillon.event_cursor (project, name, replay, tick, seq)
+              SELECT DISTINCT c.project, c.name, c.cursor_number, :tick::bigint, :seq::bigint
                 FROM candidates c
                 JOIN events e ON e.project = c.project AND e.topic = c.topic AND e.type LIKE ANY (c.types)
                WHERE NOT EXISTS (SELECT 1 FROM locked l WHERE l.project = c.project AND l.name = c.name)
@@ -127,9 +128,10 @@ public final class EventDispatchRepository implements EventDispatchStore {
               RETURNING tick, seq),
             reached AS MATERIALIZED (
               SELECT c.* FROM place p
-                CROSS JOIN unnest(:projects::text[], :names::text[]) AS n(project, name)
+                CROSS JOIN unnest(:projects::text[], :names::text[], :replays::int8[]) AS n(project, name, replay)
                 CROSS JOIN LATERAL (SELECT project, name, replay FROM carillon.event_cursor
-                                     WHERE project = n.project AND name = n.name AND replay = 0
+                                     WHERE project = n.project AND name = n.name
+                                       AND replay BETWEEN n.replay AND n.replay
                                        AND tick = p.tick AND seq = p.seq
                                      ORDER BY replay LIMIT 1 FOR UPDATE SKIP LOCKED) c)
             DELETE FROM carillon.event_cursor c USING reached r
@@ -299,6 +301,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
                         head -> EventToStore.dayOf(head.id()).toString())
                 .flag("separate", separate)
                 .text("firstRun", firstRun.value().toString())
+                .number("maxCopied", EventRunInsert.MAX_COPIED_BYTES)
                 .list(row -> row.maybeText("project") == null || runs.add(newRuns(row)))
                 .size());
         return rows == 0 ? Optional.empty() : Optional.of(runs);
@@ -316,6 +319,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
                 .number("version", place.version())
                 .column("projects", "text", subscriptions, Name::project)
                 .column("names", "text", subscriptions, Name::name)
+                .column("replays", "int8", subscriptions, Name::replay)
                 .update());
     }
 
@@ -323,7 +327,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
     private record Slice(Cursor from, int first, int last) {}
 
     @Override
-    public Delivered deliver(List<Delivery> deliveries, EventPosition to, RunId firstRun) {
+    public Delivered deliver(List<Delivery> deliveries, EventPosition to, RunId firstRun, boolean copyData) {
         List<EventId> events = new ArrayList<>();
         List<Slice> slices = new ArrayList<>();
         for (Delivery delivery : deliveries) {
@@ -374,6 +378,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
                     .number("toTick", to.tick())
                     .number("toSeq", to.seq())
                     .text("firstRun", firstRun.value().toString())
+                    .number("maxCopied", copyData ? EventRunInsert.MAX_COPIED_BYTES : -1)
                     .list(row -> row.maybeText("name") == null ? runs.add(newRuns(row)) : moved.add(name(row)));
             return new Delivered(moved, runs);
         });

@@ -4,7 +4,7 @@ import io.carillon.internal.postgres.sql.RunInsert;
 
 /** The SQL that inserts the runs of events, a part of the statements that move places. */
 final class EventRunInsert {
-    /** Data above this size is not copied to the run; the run loads it from the event. */
+    /** Data above this size is not copied to the run; the run loads it from the event. The parameter maxCopied. */
     static final int MAX_COPIED_BYTES = 2_048;
 
     // For a handler, the payload is JSON with the data as its last member, so that a reader finds the bytes of the data
@@ -17,7 +17,7 @@ final class EventRunInsert {
                 'schedule', e.schedule,
                 'plannedAt', to_char(e.planned_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                 'headers', e.headers::json, 'codec', e.codec)::text, -1)
-                || CASE WHEN octet_length(e.data) > %1$d THEN ''
+                || CASE WHEN octet_length(e.data) > :maxCopied THEN ''
                         WHEN e.codec = 'json' THEN ',"data":' || convert_from(e.data, 'UTF8')
                         ELSE ',"base64":"' || translate(encode(e.data, 'base64'), chr(10), '') || '"' END
                 || '}'
@@ -26,10 +26,10 @@ final class EventRunInsert {
                 'publishedAt', to_char(e.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                 'plannedAt', to_char(e.planned_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                 'headers', e.headers::json, 'codec', e.codec, 'mode', w.mode,
-                'data', CASE WHEN octet_length(e.data) > %1$d THEN NULL
+                'data', CASE WHEN octet_length(e.data) > :maxCopied THEN NULL
                              WHEN e.codec = 'json' THEN convert_from(e.data, 'UTF8')
                              ELSE translate(encode(e.data, 'base64'), chr(10), '') END))::text END, 'UTF8')
-            """.formatted(MAX_COPIED_BYTES);
+            """;
 
     // The id of each run has the time and the random part of the first one, and between them its number.
     private static final String ID = """

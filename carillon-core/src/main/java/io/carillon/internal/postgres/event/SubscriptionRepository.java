@@ -44,11 +44,10 @@ final class SubscriptionRepository {
               INSERT INTO carillon.event_subscription (project, name, topic_pattern, type_pattern, in_order,
                 target_name, endpoint, mode, queue, priority, owner)
               VALUES (:project, :name, :topic, :type, :inOrder, :target, :endpoint, :mode, :queue, :priority, :owner)
-              ON CONFLICT (project, name) DO NOTHING RETURNING project, name, version),
+              ON CONFLICT (project, name) DO NOTHING RETURNING project, name, version, cursor_number),
             cursors AS (
-              INSERT INTO carillon.event_cursor (project, name, tick, seq)
-              SELECT project, name, :tick, 9223372036854775807 FROM created
-              ON CONFLICT (project, name, replay) DO UPDATE SET tick = excluded.tick, seq = excluded.seq)
+              INSERT INTO carillon.event_cursor (project, name, replay, tick, seq)
+              SELECT project, name, cursor_number, :tick, 9223372036854775807 FROM created)
             SELECT version FROM created
             """;
 
@@ -73,7 +72,8 @@ final class SubscriptionRepository {
                    (SELECT count(*) FROM carillon.event_cursor r
                      WHERE r.project = s.project AND r.name = s.name AND r.replay > 0) AS replays
               FROM carillon.event_dispatch d, carillon.event_subscription s
-              LEFT JOIN carillon.event_cursor c ON c.project = s.project AND c.name = s.name AND c.replay = 0
+              LEFT JOIN carillon.event_cursor c
+                     ON c.project = s.project AND c.name = s.name AND c.replay = s.cursor_number
              WHERE s.project = :project
             """;
 
@@ -81,11 +81,23 @@ final class SubscriptionRepository {
 
     private static final String FIND = SELECT + " AND s.name = :name";
 
-    // The number of examined events has a limit, so that the count costs the same for any lag.
+    // The number of examined events has a limit, so that the count costs the same for any lag. Each step finds the next
+    // topic with the prefix by index: events of other topics and projects are not examined.
     private static final String LAG = """
+            WITH RECURSIVE names AS (
+              (SELECT topic FROM carillon.event_store
+                WHERE project = :project AND topic >= :firstTopic ORDER BY topic LIMIT 1)
+              UNION ALL
+              SELECT (SELECT e.topic FROM carillon.event_store e WHERE e.project = :project AND e.topic > n.topic
+                       ORDER BY e.topic LIMIT 1)
+                FROM names n WHERE n.topic LIKE :topic)
             SELECT count(*) AS count, min(published_at) AS oldest
-              FROM carillon.some_events_after(:base, :last, :tick, :seq, :project, :topicName, :limit)
-             WHERE project = :project AND topic LIKE :topic AND type LIKE ANY (:types::text[])
+              FROM (SELECT e.type, e.published_at
+                      FROM (SELECT topic FROM names WHERE topic LIKE :topic LIMIT 1000) n
+                      CROSS JOIN LATERAL carillon.some_events_after(
+                        :base, :last, :tick, :seq, :project, n.topic, :limit) e
+                     LIMIT :limit) e
+             WHERE type LIKE ANY (:types::text[])
             """;
 
     // The next tick tells how long the cursor has not moved; the events behind it are read only then.
@@ -93,8 +105,8 @@ final class SubscriptionRepository {
             SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.tick, s.seq
               FROM (SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.paused_at, c.tick, c.seq
                       FROM carillon.event_cursor c
-                      JOIN carillon.event_subscription s ON s.project = c.project AND s.name = c.name
-                     WHERE c.replay = 0
+                      JOIN carillon.event_subscription s
+                        ON s.project = c.project AND s.name = c.name AND s.cursor_number = c.replay
                     UNION ALL
                     SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.paused_at, d.tick, d.seq
                       FROM (SELECT * FROM carillon.event_dispatch d
@@ -138,7 +150,9 @@ final class SubscriptionRepository {
               FROM (SELECT coalesce(c.tick, d.tick) AS tick, coalesce(c.seq, d.seq) AS seq
                       FROM carillon.event_dispatch d
                       LEFT JOIN carillon.event_cursor c
-                             ON c.project = :project AND c.name = :name AND c.replay = 0) place
+                             ON c.project = :project AND c.name = :name
+                            AND c.replay = (SELECT cursor_number FROM carillon.event_subscription
+                                             WHERE project = :project AND name = :name)) place
              WHERE s.project = :project AND s.name = :name AND (:event::uuid) <> ALL (s.skipped)
                AND cardinality(s.skipped) < 1000
                AND EXISTS (SELECT 1 FROM carillon.event_store e
@@ -290,7 +304,7 @@ final class SubscriptionRepository {
                 .number("seq", after.seq())
                 .number("limit", Subscription.Lag.MAX_COUNT)
                 .text("project", project)
-                .text("topicName", pattern.topic().endsWith("*") ? null : pattern.topic())
+                .text("firstTopic", pattern.topic().replace("*", ""))
                 .text("topic", like(pattern.topic()))
                 .texts(
                         "types",

@@ -108,6 +108,7 @@ public final class MaintenanceRepository implements MaintenanceStore {
                        (SELECT min(t.stored_at) - interval '1 day'
                           FROM (SELECT c.tick FROM carillon.event_cursor c
                                   JOIN carillon.event_subscription s ON s.project = c.project AND s.name = c.name
+                                   AND (c.replay > 0 OR c.replay = s.cursor_number)
                                 UNION ALL
                                 SELECT d.tick FROM carillon.event_dispatch d
                                  WHERE EXISTS (SELECT 1 FROM carillon.event_subscription)
@@ -122,6 +123,16 @@ public final class MaintenanceRepository implements MaintenanceStore {
                WHERE stored_at < carillon.clock() - make_interval(secs => :age) - interval '2 days'
                  AND tick < (SELECT max(tick) FROM carillon.event_tick)
                ORDER BY tick LIMIT :chunk FOR UPDATE SKIP LOCKED)
+            """;
+
+    // A dispatch may add the cursor of a subscription that a transaction is removing.
+    private static final String PURGE_CURSORS = """
+            DELETE FROM carillon.event_cursor WHERE (project, name, replay) IN (
+              SELECT c.project, c.name, c.replay FROM carillon.event_cursor c
+               WHERE NOT EXISTS (SELECT 1 FROM carillon.event_subscription s
+                                  WHERE s.project = c.project AND s.name = c.name
+                                    AND (c.replay > 0 OR c.replay = s.cursor_number))
+               LIMIT :chunk FOR UPDATE OF c SKIP LOCKED)
             """;
 
     private static final String RESERVE_PAGES =
@@ -192,6 +203,7 @@ public final class MaintenanceRepository implements MaintenanceStore {
                 .orElse(retention));
         int removed = removal.removeEvents(kept) + removal.removePublishIds();
         removeAll(PURGE_TICKS, kept);
+        removeAll(PURGE_CURSORS, Duration.ZERO);
         return removed;
     }
 

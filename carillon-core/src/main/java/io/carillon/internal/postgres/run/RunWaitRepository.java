@@ -75,7 +75,10 @@ public final class RunWaitRepository implements RunWaitStore {
         Answers all = new Answers();
         for (int from = 0; from < waiting.size(); from += GROUP_SIZE) {
             List<RunKey> group = waiting.subList(from, Math.min(waiting.size(), from + GROUP_SIZE));
-            all.add(partitions.creatingMissing(() -> database.transaction(session -> resolve(session, group))));
+            RunGroups.write(
+                    group,
+                    part -> all.add(
+                            partitions.creatingMissing(() -> database.transaction(session -> resolve(session, part)))));
         }
         return all.resolution();
     }

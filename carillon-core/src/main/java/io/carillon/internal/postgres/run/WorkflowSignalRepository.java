@@ -109,19 +109,20 @@ public final class WorkflowSignalRepository implements WorkflowSignalStore {
         Set<Lane> lanes = new LinkedHashSet<>();
         Set<GateName> gates = new LinkedHashSet<>();
         List<RunKey> busy = new ArrayList<>();
-        if (!waiting.isEmpty())
-            database.single(session -> session.query(WAKE)
-                    .column("projects", "text", waiting, RunKey::project)
-                    .column("ids", "uuid", waiting, key -> key.run().value())
-                    .list(row -> {
-                        String project = row.text("project");
-                        RunKey run = new RunKey(project, AttemptRows.runId(row, "id"));
-                        @Nullable String gate = row.maybeText("gate_key");
-                        if ("busy".equals(row.text("outcome"))) busy.add(run);
-                        else if (gate == null) lanes.add(new Lane(row.text("queue"), project));
-                        else gates.add(new GateName(project, gate));
-                        return run;
-                    }));
+        RunGroups.write(
+                waiting,
+                part -> database.single(session -> session.query(WAKE)
+                        .column("projects", "text", part, RunKey::project)
+                        .column("ids", "uuid", part, key -> key.run().value())
+                        .list(row -> {
+                            String project = row.text("project");
+                            RunKey run = new RunKey(project, AttemptRows.runId(row, "id"));
+                            @Nullable String gate = row.maybeText("gate_key");
+                            if ("busy".equals(row.text("outcome"))) busy.add(run);
+                            else if (gate == null) lanes.add(new Lane(row.text("queue"), project));
+                            else gates.add(new GateName(project, gate));
+                            return run;
+                        })));
         return new Resolution(List.copyOf(lanes), List.copyOf(gates), List.of(), busy);
     }
 

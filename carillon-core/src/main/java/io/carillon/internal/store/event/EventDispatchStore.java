@@ -53,7 +53,11 @@ public interface EventDispatchStore {
      */
     int join(Place place, List<Name> subscriptions);
 
-    /** The name of a subscription, or of a replay for it. */
+    /**
+     * The name of a cursor.
+     *
+     * @param replay the number of a replay; negative for the subscription itself
+     */
     record Name(String project, String name, long replay) {
         /** Returns the subscription. */
         public Subscriber subscriber() {
@@ -136,8 +140,17 @@ public interface EventDispatchStore {
      */
     record Delivered(Set<Name> moved, List<NewRuns> runs) {}
 
-    /** Moves cursors to a position and creates runs, whose ids are derived from that of the first one. */
-    Delivered deliver(List<Delivery> deliveries, EventPosition to, RunId firstRun);
+    /**
+     * Moves cursors to a position and creates runs, whose ids are derived from that of the first one.
+     *
+     * @param copyData whether runs get a copy of small data; without it, they load the data from the event
+     */
+    Delivered deliver(List<Delivery> deliveries, EventPosition to, RunId firstRun, boolean copyData);
+
+    /** Like {@link #deliver(List, EventPosition, RunId, boolean)}, with copies. */
+    default Delivered deliver(List<Delivery> deliveries, EventPosition to, RunId firstRun) {
+        return deliver(deliveries, to, firstRun, true);
+    }
 
     /** Removes a replay that has reached its end. */
     void endReplay(Name replay);

@@ -591,9 +591,10 @@ CREATE TABLE carillon.event_store (
   published_at timestamptz NOT NULL DEFAULT carillon.clock()
 ) PARTITION BY RANGE (day);
 CREATE UNIQUE INDEX event_store_id ON carillon.event_store (project, id, day);
--- The dispatcher reads the events of all projects, readers of one topic or key only that.
-CREATE INDEX event_store_xid ON carillon.event_store (xid);
-CREATE INDEX event_store_topic ON carillon.event_store (project, topic, xid);
+-- The dispatcher reads the events of all projects, readers of one topic or key only that. With seq, a page within a
+-- transaction of many events begins where the previous page ended.
+CREATE INDEX event_store_xid ON carillon.event_store (xid, seq);
+CREATE INDEX event_store_topic ON carillon.event_store (project, topic, xid, seq);
 CREATE INDEX event_store_key ON carillon.event_store (project, topic, key, xid) WHERE key IS NOT NULL;
 
 -- A row is an id that a publisher gave an event: a publish with the same id stores nothing. The unique key contains the
@@ -634,6 +635,9 @@ CREATE TABLE carillon.event_stream (
   PRIMARY KEY (project, topic, key)
 ) WITH (fillfactor = 50);
 
+-- Numbers of the cursors of subscriptions.
+CREATE SEQUENCE carillon.event_cursor_seq;
+
 -- A row is a subscription. Only users change it. Its place is the row in event_cursor, or else the one in
 -- event_dispatch.
 CREATE TABLE carillon.event_subscription (
@@ -654,6 +658,9 @@ CREATE TABLE carillon.event_subscription (
   paused_by     text,
   paused_reason text,
   created_at    timestamptz NOT NULL DEFAULT carillon.clock(),
+  -- The number of its row in event_cursor. Another subscription with this name has another number, so a transaction that
+  -- removes and creates a subscription and stays open has no row that a dispatch waits for.
+  cursor_number bigint NOT NULL DEFAULT -nextval('carillon.event_cursor_seq'),
   PRIMARY KEY (project, name)
 ) WITH (fillfactor = 50);
 CREATE INDEX event_subscription_topic ON carillon.event_subscription (project, topic_pattern);
@@ -671,11 +678,12 @@ CREATE TABLE carillon.event_dispatch (
 INSERT INTO carillon.event_dispatch (tick, seq, version) VALUES (0, 9223372036854775807, 1);
 
 -- A row is the place of a subscription that is not where the others are: it is new, or was paused. Or it is a replay of
--- past events for a subscription. Nodes write it, and it is removed when it has reached the others, or its end.
+-- past events for a subscription. Nodes write it, and it is removed when it has reached the others, or its end. A row
+-- without a subscription is of one that was removed meanwhile; it is ignored and removed later.
 CREATE TABLE carillon.event_cursor (
   project      text COLLATE "C" NOT NULL,
   name         text COLLATE "C" NOT NULL,
-  replay       bigint NOT NULL DEFAULT 0,                -- 0: the subscription itself; else the number of the replay
+  replay       bigint NOT NULL,                          -- the number of a replay; negative: cursor_number
   tick         bigint NOT NULL,                          -- events up to this position have a run
   seq          bigint NOT NULL,
   ends_at_tick bigint,                                   -- the last tick of a replay; null: it has no end

@@ -41,7 +41,8 @@ BEGIN
   GRANT SELECT, INSERT ON carillon.workflow_signal TO carillon_api;
   -- Nodes belong to no project: their names, hosts and processes are not for tenants.
   GRANT SELECT (id, handlers, slots, busy, dead_at) ON carillon.node TO carillon_api;
-  GRANT USAGE ON SEQUENCE carillon.gate_position_seq, carillon.event_seq TO carillon_api;
+  GRANT USAGE ON SEQUENCE carillon.gate_position_seq, carillon.event_seq, carillon.event_cursor_seq
+    TO carillon_api;
   FOREACH v_table IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'unique_key_window',
                                  'progress', 'open_attempt', 'run_wait', 'workflow_step', 'workflow_step_history',
                                  'workflow_signal', 'idempotency', 'run_history', 'ledger_gap', 'audit',

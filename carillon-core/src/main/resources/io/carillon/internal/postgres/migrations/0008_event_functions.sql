@@ -81,23 +81,99 @@ BEGIN
   RETURN v_tick + 1;
 END $$;
 
+-- Returns the transactions with events, of a topic or of all, that began between two snapshots or were open in the first
+-- one. Returns null if there are few events, for which one index scan is cheaper, or many transactions.
+CREATE FUNCTION carillon.large_event_xids(p_base pg_snapshot, p_last pg_snapshot, p_project text, p_topic text)
+RETURNS xid8[] LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+DECLARE
+  v_from xid8 := pg_snapshot_xmax(p_base);
+  v_to xid8 := pg_snapshot_xmax(p_last);
+  v_xids xid8[];
+BEGIN
+  IF p_topic IS NULL THEN
+    IF (SELECT count(*)
+          FROM (SELECT 1 FROM carillon.event_store s WHERE s.xid >= v_from AND s.xid < v_to
+                UNION ALL
+                SELECT 1 FROM pg_snapshot_xip(p_base) x JOIN carillon.event_store s ON s.xid = x
+                LIMIT 20000) few) < 20000 THEN
+      RETURN NULL;
+    END IF;
+    WITH RECURSIVE xids AS (
+      (SELECT s.xid FROM carillon.event_store s WHERE s.xid >= v_from AND s.xid < v_to ORDER BY s.xid LIMIT 1)
+      UNION ALL
+      SELECT (SELECT s.xid FROM carillon.event_store s WHERE s.xid > n.xid AND s.xid < v_to ORDER BY s.xid LIMIT 1)
+        FROM xids n WHERE n.xid IS NOT NULL)
+    SELECT array_agg(n.xid) INTO v_xids FROM (SELECT xid FROM xids WHERE xid IS NOT NULL LIMIT 2001) n;
+  ELSE
+    IF (SELECT count(*)
+          FROM (SELECT 1 FROM carillon.event_store s
+                 WHERE s.project = p_project AND s.topic = p_topic AND s.xid >= v_from AND s.xid < v_to
+                UNION ALL
+                SELECT 1 FROM pg_snapshot_xip(p_base) x
+                  JOIN carillon.event_store s ON s.project = p_project AND s.topic = p_topic AND s.xid = x
+                LIMIT 20000) few) < 20000 THEN
+      RETURN NULL;
+    END IF;
+    WITH RECURSIVE xids AS (
+      (SELECT s.xid FROM carillon.event_store s
+        WHERE s.project = p_project AND s.topic = p_topic AND s.xid >= v_from AND s.xid < v_to ORDER BY s.xid LIMIT 1)
+      UNION ALL
+      SELECT (SELECT s.xid FROM carillon.event_store s
+               WHERE s.project = p_project AND s.topic = p_topic AND s.xid > n.xid AND s.xid < v_to
+               ORDER BY s.xid LIMIT 1)
+        FROM xids n WHERE n.xid IS NOT NULL)
+    SELECT array_agg(n.xid) INTO v_xids FROM (SELECT xid FROM xids WHERE xid IS NOT NULL LIMIT 2001) n;
+  END IF;
+  IF cardinality(v_xids) > 2000 THEN RETURN NULL; END IF;
+  RETURN coalesce(v_xids, '{}') || ARRAY(SELECT x FROM pg_snapshot_xip(p_base) x);
+END $$;
+
 -- Returns the events behind the position (p_tick, p_seq) up to the tick p_last, in their order, at most p_limit. An
 -- event is new in p_last if its transaction began after the tick p_base, or was open in it: both are found by index.
 -- p_base is p_tick, or the tick before if p_seq lies within p_tick; 0 is the tick that contains nothing. With a project
--- and a topic, only that topic is read; with a key too, only that key.
+-- and a topic, only that topic is read; with a key too, only that key. If there are many events in few transactions, each
+-- transaction is read in the order of seq from the position on, at most p_limit: then a page does not read all events of a
+-- large transaction.
 CREATE FUNCTION carillon.events_after(
   p_base bigint, p_last bigint, p_tick bigint, p_seq bigint, p_project text, p_topic text, p_key text, p_limit bigint)
 RETURNS TABLE (tick bigint, seq bigint, project text, id uuid, day date, topic text, type text, key text)
 LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
   v_base pg_snapshot := coalesce((SELECT t.snapshot FROM carillon.event_tick t WHERE t.tick = p_base), '3:3:');
   v_last pg_snapshot := (SELECT t.snapshot FROM carillon.event_tick t WHERE t.tick = p_last);
   v_from xid8 := pg_snapshot_xmax(v_base);
   v_to xid8 := pg_snapshot_xmax(v_last);
+  v_large xid8[] := CASE WHEN p_key IS NULL THEN carillon.large_event_xids(v_base, v_last, p_project, p_topic) END;
 BEGIN
-  IF p_topic IS NULL THEN
+  IF v_large IS NOT NULL AND p_topic IS NULL THEN
+    RETURN QUERY
+    SELECT f.tick, e.seq, e.project, e.id, e.day, e.topic, e.type, e.key
+      FROM (SELECT x AS xid, (SELECT min(t.tick) FROM carillon.event_tick t
+                               WHERE t.tick > p_base AND t.tick <= p_last AND pg_visible_in_snapshot(x, t.snapshot)
+                             ) AS tick
+              FROM unnest(v_large) x OFFSET 0) f
+      CROSS JOIN LATERAL (SELECT s.* FROM carillon.event_store s
+                           WHERE s.xid = f.xid AND s.seq > CASE WHEN f.tick = p_tick THEN p_seq ELSE -1 END
+                           ORDER BY s.seq LIMIT p_limit) e
+     WHERE f.tick >= p_tick
+     ORDER BY f.tick, e.seq LIMIT p_limit;
+  ELSIF v_large IS NOT NULL THEN
+    RETURN QUERY
+    SELECT f.tick, e.seq, e.project, e.id, e.day, e.topic, e.type, e.key
+      FROM (SELECT x AS xid, (SELECT min(t.tick) FROM carillon.event_tick t
+                               WHERE t.tick > p_base AND t.tick <= p_last AND pg_visible_in_snapshot(x, t.snapshot)
+                             ) AS tick
+              FROM unnest(v_large) x OFFSET 0) f
+      CROSS JOIN LATERAL (SELECT s.* FROM carillon.event_store s
+                           WHERE s.project = p_project AND s.topic = p_topic AND s.xid = f.xid
+                             AND s.seq > CASE WHEN f.tick = p_tick THEN p_seq ELSE -1 END
+                           ORDER BY s.seq LIMIT p_limit) e
+     WHERE f.tick >= p_tick
+     ORDER BY f.tick, e.seq LIMIT p_limit;
+  ELSIF p_topic IS NULL THEN
     RETURN QUERY
     SELECT first.tick, e.seq, e.project, e.id, e.day, e.topic, e.type, e.key
       FROM (SELECT s.* FROM carillon.event_store s
@@ -145,12 +221,11 @@ BEGIN
   END IF;
 END $$;
 
--- Returns events behind the position (p_tick, p_seq) up to the tick p_last, at most p_limit, for a count: in no order,
--- so that their ticks are not looked up and the cost depends on p_limit only. p_base is as above. With a project and a
--- topic, only that topic is read, otherwise all topics of all projects.
+-- Returns events of a topic behind the position (p_tick, p_seq) up to the tick p_last, at most p_limit, for a count: in no
+-- order, so that their ticks are not looked up. p_base is as above.
 CREATE FUNCTION carillon.some_events_after(
   p_base bigint, p_last bigint, p_tick bigint, p_seq bigint, p_project text, p_topic text, p_limit bigint)
-RETURNS TABLE (project text, topic text, type text, published_at timestamptz)
+RETURNS TABLE (topic text, type text, published_at timestamptz)
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
@@ -163,30 +238,17 @@ DECLARE
   v_from xid8 := pg_snapshot_xmax(v_base);
   v_to xid8 := pg_snapshot_xmax(v_last);
 BEGIN
-  IF p_topic IS NULL THEN
-    RETURN QUERY
-    SELECT e.project, e.topic, e.type, e.published_at
-      FROM (SELECT s.* FROM pg_snapshot_xip(v_base) x
-              JOIN carillon.event_store s ON s.xid = x
-             WHERE pg_visible_in_snapshot(s.xid, v_last)
-            UNION ALL
-            SELECT s.* FROM carillon.event_store s
-             WHERE s.xid >= v_from AND s.xid < v_to AND pg_visible_in_snapshot(s.xid, v_last)) e
-     WHERE e.seq > p_seq OR NOT coalesce(pg_visible_in_snapshot(e.xid, v_at), false)
-     LIMIT p_limit;
-  ELSE
-    RETURN QUERY
-    SELECT e.project, e.topic, e.type, e.published_at
-      FROM (SELECT s.* FROM pg_snapshot_xip(v_base) x
-              JOIN carillon.event_store s ON s.project = p_project AND s.topic = p_topic AND s.xid = x
-             WHERE pg_visible_in_snapshot(s.xid, v_last)
-            UNION ALL
-            SELECT s.* FROM carillon.event_store s
-             WHERE s.project = p_project AND s.topic = p_topic AND s.xid >= v_from AND s.xid < v_to
-               AND pg_visible_in_snapshot(s.xid, v_last)) e
-     WHERE e.seq > p_seq OR NOT coalesce(pg_visible_in_snapshot(e.xid, v_at), false)
-     LIMIT p_limit;
-  END IF;
+  RETURN QUERY
+  SELECT e.topic, e.type, e.published_at
+    FROM (SELECT s.* FROM pg_snapshot_xip(v_base) x
+            JOIN carillon.event_store s ON s.project = p_project AND s.topic = p_topic AND s.xid = x
+           WHERE pg_visible_in_snapshot(s.xid, v_last)
+          UNION ALL
+          SELECT s.* FROM carillon.event_store s
+           WHERE s.project = p_project AND s.topic = p_topic AND s.xid >= v_from AND s.xid < v_to
+             AND pg_visible_in_snapshot(s.xid, v_last)) e
+   WHERE e.seq > p_seq OR NOT coalesce(pg_visible_in_snapshot(e.xid, v_at), false)
+   LIMIT p_limit;
 END $$;
 
 -- Returns the payload of a run of an event with the data of the event, which may have been too large to be copied. A

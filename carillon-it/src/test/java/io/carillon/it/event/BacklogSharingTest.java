@@ -1,0 +1,105 @@
+package io.carillon.it.event;
+
+import static io.carillon.it.fixture.ApiFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.event.EventPattern;
+import io.carillon.event.EventType;
+import io.carillon.event.Subscribe;
+import io.carillon.event.SubscriptionDefinition;
+import io.carillon.event.SubscriptionTarget;
+import io.carillon.event.Topic;
+import io.carillon.it.fixture.ApiFixture;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import java.util.Collections;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The events of a busy project neither delay nor hide those of others. */
+@CarillonTest
+class BacklogSharingTest {
+    private static final EventType<String> NOTED = Topic.named("orders").event("order.noted", String.class);
+    private static final EventType<String> OTHER = Topic.named("others").event("other.noted", String.class);
+    private static final int SUBSCRIPTIONS = 40;
+    private static final int EVENTS = 500;
+
+    private final ApiFixture fixture;
+    private final Queue<Long> backlogs = new ConcurrentLinkedQueue<>();
+
+    BacklogSharingTest(TestDatabase database) {
+        fixture = new ApiFixture(database);
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    /** Returns how many subscriptions of the project with the long backlog have not caught up. */
+    private long backlog() {
+        return fixture.query("SELECT count(*) FROM carillon.event_cursor WHERE project = 'busy'")
+                .number();
+    }
+
+    private void subscribe(Carillon carillon, String project, String name) {
+        subscribe(carillon, project, name, "orders");
+    }
+
+    private void subscribe(Carillon carillon, String project, String name, String topics) {
+        carillon.project(project)
+                .events()
+                .subscribe(SubscriptionDefinition.of(
+                                name,
+                                EventPattern.topic(topics),
+                                new SubscriptionTarget.Handler(project.equals("busy") ? "absent" : "others"),
+                                Subscribe.inAnyOrder().fromBeginning())
+                        .queue(name));
+    }
+
+    @Test
+    void the_lag_of_a_prefix_does_not_count_other_projects_and_topics() {
+        Carillon carillon = fixture.client(builder -> builder);
+        subscribe(carillon, "calm", "calm", "order*");
+        carillon.project("busy").events().publishAll(Collections.nCopies(11_000, NOTED.of("past")));
+        carillon.project("calm").events().publishAll(Collections.nCopies(11_000, OTHER.of("past")));
+        carillon.project("calm").publish(NOTED.of("first"));
+        carillon.project("calm")
+                .publish(Topic.named("orders-late")
+                        .event("order.noted", String.class)
+                        .of("second"));
+        fixture.query("SELECT carillon.store_event_tick()");
+
+        assertThat(carillon.project("calm")
+                        .events()
+                        .subscription("calm")
+                        .orElseThrow()
+                        .lag()
+                        .count())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void new_events_and_other_projects_do_not_wait_for_a_long_backlog() {
+        Carillon client = fixture.client(builder -> builder);
+        client.project("busy").events().publishAll(Collections.nCopies(EVENTS, NOTED.of("past")));
+        client.project("calm").publish(NOTED.of("past"));
+        for (int i = 0; i < SUBSCRIPTIONS; i++) subscribe(client, "busy", "busy-" + i);
+        Carillon carillon = fixture.node(builder ->
+                builder.subscribe("others", OTHER, (event, run) -> backlogs.add(backlog()), Subscribe.inAnyOrder()));
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run").number() > 0);
+
+        subscribe(carillon, "calm", "calm");
+        carillon.publish(OTHER.of("new"));
+
+        eventually().untilAsserted(() -> assertThat(backlogs).hasSize(2));
+        assertThat(backlogs).allSatisfy(left -> assertThat(left).isPositive());
+        eventually().untilAsserted(() -> assertThat(backlog()).isZero());
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run").number())
+                .isEqualTo((long) SUBSCRIPTIONS * EVENTS);
+    }
+}
