@@ -26,7 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
         sortOptions = false)
 final class WorkflowCommands extends RemoteCommandGroup {
     private static final List<String> STEP_COLUMNS =
-            List.of("position", "step", "kind", "state", "recordedAt", "until", "value", "error");
+            List.of("position", "step", "kind", "state", "recordedAt", "until", "description", "value", "error");
     /** The maximum number of steps that {@code get} shows. */
     private static final int SHOWN_STEPS = 1_000;
 
@@ -75,7 +75,7 @@ final class WorkflowCommands extends RemoteCommandGroup {
     }
 
     @Command(
-            description = "List the recorded steps and sleeps of a workflow, or show one with its whole value.",
+            description = "List the recorded steps and waits of a workflow, or show one with its whole value.",
             sortOptions = false)
     int steps(
             @Parameters(paramLabel = "ID", description = "Id of the run.") String id,

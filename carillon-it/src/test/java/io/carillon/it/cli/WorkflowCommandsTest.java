@@ -39,9 +39,9 @@ class WorkflowCommandsTest {
                 .matches("Started checkout as run_[0-9a-z]{26}\\.\n");
         assertThat(SERVER.run("workflow", "steps", run).out())
                 .startsWith("POSITION  STEP")
-                .containsPattern("0 +charge +step +succeeded +\\S.* +- +\\{\"order\":7,")
+                .containsPattern("0 +charge +step +succeeded +\\S.* +- +done +\\{\"order\":7,")
                 .contains("\"card_number\":\"[redacted]\"")
-                .containsPattern("1 +cooling-off +sleep +waiting +\\S.* +in 3 d");
+                .containsPattern("1 +cooling-off +sleep +waiting +\\S.* +in [23] d ");
         assertThat(SERVER.run("workflow", "get", run).out())
                 .startsWith("id ")
                 .containsPattern("state +waiting\n")

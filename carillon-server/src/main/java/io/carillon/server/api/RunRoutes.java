@@ -218,7 +218,8 @@ final class RunRoutes {
         return ApiResponse.ok(new JsonObject()
                 .put("state", found.state().text())
                 .put("summary", found.summary())
-                .put("holds", found.blockers()));
+                .put("holds", found.blockers())
+                .put("signal", found.signal()));
     }
 
     private ApiResponse enqueue(ApiRequest request) {
