@@ -66,6 +66,35 @@ function Step({ step, path }) {
     ${step.valueBytes > 0 && html`<${Value} step=${step} path=${path} />`}</div></li>`;
 }
 
+/** Asks for the value of a signal. It is sent as it was typed, so that no number is rounded. */
+export function sendSignal(run, signal, sent) {
+  openDialog('Send signal ' + signal, function Send({ close }) {
+    const [text, setText] = useState('{}');
+    const [error, setError] = useState(null);
+    let fault = '';
+    try {
+      JSON.parse(text);
+    } catch (invalid) {
+      fault = 'This is no JSON: ' + invalid.message;
+    }
+    const submit = async (event) => {
+      event.preventDefault();
+      try {
+        const body = `{"name":${JSON.stringify(signal)},"value":${text}}`;
+        await call('POST', 'v1/runs/' + enc(run.id) + '/signals', { body });
+        close();
+        toast('The signal was sent.');
+        sent();
+      } catch (failure) {
+        setError(failure);
+      }
+    };
+    return html`<form onSubmit=${submit}><p>The workflow gets this value and continues.</p>
+      <${Field} name="value" label="Value (JSON)" rows=${8} value=${text} onInput=${setText} error=${fault} autofocus />
+      <${ErrorBox} error=${error} /><div class="dialog-actions"><${Button} onClick=${close}>Back<//><button type="submit" class="button button-main" disabled=${Boolean(fault)}>Send signal</button></div></form>`;
+  });
+}
+
 /** The result, which a list leaves out if it is long. */
 function Value({ step, path }) {
   const [value, setValue] = useState(step.value);
