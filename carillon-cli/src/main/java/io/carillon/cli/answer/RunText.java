@@ -44,6 +44,9 @@ public final class RunText {
             String reason = hold.stringValue(hold.toString());
             if (!summary.contains(reason)) lines.add("Also: " + reason + ".");
         }
+        String signal = explanation.path("signal").stringValue("");
+        if (!signal.isEmpty())
+            lines.add(Program.inText("'carillon workflow signal %s %s --value JSON' sends it".formatted(id, signal)));
         String state = explanation.path("state").stringValue("");
         if (DEAD_STATES.contains(state)) {
             lines.add(Program.inText("'carillon run get %s' shows its error".formatted(id)));

@@ -4,10 +4,13 @@ import io.carillon.cli.answer.Printer;
 import io.carillon.cli.answer.RunText;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.remote.flags.EnqueueFlags;
+import io.carillon.cli.remote.flags.JsonBody;
+import io.carillon.cli.remote.flags.JsonInput;
 import io.carillon.cli.remote.flags.ListFlags;
 import io.carillon.cli.remote.flags.RunFilterFlags;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
+import io.carillon.cli.shell.UsageException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -21,14 +24,16 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon workflow}: runs that have recorded steps. The commands of {@code carillon run} apply to them too. */
 @Command(
         name = "workflow",
-        description = "Start, show and cancel workflows.",
+        description = "Start, show, signal and cancel workflows.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class WorkflowCommands extends RemoteCommandGroup {
     private static final List<String> STEP_COLUMNS =
-            List.of("position", "step", "kind", "state", "recordedAt", "until", "value", "error");
+            List.of("position", "step", "kind", "state", "recordedAt", "until", "description", "value", "error");
     /** The maximum number of steps that {@code get} shows. */
     private static final int SHOWN_STEPS = 1_000;
+    /** How long the id of a workflow is held after its start at least, as in Java. */
+    private static final String ID_HELD = "14d";
 
     WorkflowCommands(Shell shell) {
         super(shell);
@@ -41,6 +46,12 @@ final class WorkflowCommands extends RemoteCommandGroup {
     int list(
             @Mixin RunFilterFlags filter,
             @Option(
+                            names = "--id",
+                            paramLabel = "ID",
+                            description = "Only the workflow of --handler that was started with this id.")
+                    @Nullable
+                    String id,
+            @Option(
                             names = "--limit",
                             paramLabel = "N",
                             defaultValue = "20",
@@ -48,7 +59,9 @@ final class WorkflowCommands extends RemoteCommandGroup {
                     int limit,
             @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
         Map<String, String> query = filter.query();
-        query.put("workflow", "true");
+        // A workflow that was just started has no record yet.
+        if (id == null) query.put("workflow", "true");
+        else query.put("key", id);
         return RunList.print(this, query, limit, watch);
     }
 
@@ -75,7 +88,7 @@ final class WorkflowCommands extends RemoteCommandGroup {
     }
 
     @Command(
-            description = "List the recorded steps and sleeps of a workflow, or show one with its whole value.",
+            description = "List the recorded steps and waits of a workflow, or show one with its whole value.",
             sortOptions = false)
     int steps(
             @Parameters(paramLabel = "ID", description = "Id of the run.") String id,
@@ -110,18 +123,65 @@ final class WorkflowCommands extends RemoteCommandGroup {
     @Command(description = "Start a workflow: enqueue a run of its handler.", sortOptions = false)
     int start(
             @Parameters(paramLabel = "NAME", description = "Name of the workflow.") String name,
+            @Option(
+                            names = "--id",
+                            paramLabel = "ID",
+                            description = "Id of the workflow. While a workflow of this name with the id has not "
+                                    + "ended, and for 14 days after its start or --key-window, no other one starts.")
+                    @Nullable
+                    String id,
             @Mixin EnqueueFlags flags) {
-        JsonNode made = client().post("/v1/runs", flags.json(name));
+        ObjectNode body = flags.json(name);
+        if (id != null) {
+            if (body.has("key")) throw new UsageException("--id is the unique key of the workflow. Remove --key.");
+            body.put("key", id);
+            if (!body.has("keyWindow")) body.put("keyWindow", ID_HELD);
+        }
+        JsonNode made = client().post("/v1/runs", body);
         String run = made.path("run").stringValue("");
         boolean fresh = made.path("enqueued").booleanValue(true);
         printer()
                 .printResult(
                         fresh
                                 ? "Started %s as %s.".formatted(name, run)
-                                : "%s already has the unique key; nothing was started.".formatted(run),
+                                : "%s already has the %s; nothing was started."
+                                        .formatted(run, id == null ? "unique key" : "id"),
                         made,
                         "run");
         ScheduleApplier.printWarnings(shell, made);
+        return ExitCode.OK;
+    }
+
+    @Command(
+            description = "Send a signal to a workflow, which keeps it until it awaits the signal.",
+            sortOptions = false)
+    int signal(
+            @Parameters(paramLabel = "RUN", description = "Id of the run.") String run,
+            @Parameters(paramLabel = "NAME", description = "Name of the signal.") String name,
+            @Option(
+                            names = "--value",
+                            paramLabel = "JSON",
+                            description = "Value of the signal; @FILE reads a file. Default: {}.")
+                    @Nullable
+                    String value,
+            @Option(
+                            names = "--id",
+                            paramLabel = "ID",
+                            description = "Id of the signal. The workflow gets at most one signal with it.")
+                    @Nullable
+                    String id) {
+        ObjectNode body = JsonBody.emptyBody().put("name", name);
+        if (value != null) body.set("value", JsonInput.parseOrReadFile("--value", value));
+        JsonBody.putIfGiven(body, "id", id);
+        JsonNode answer = client().post(ApiClient.path("runs", run, "signals"), body);
+        boolean sent = answer.path("result").stringValue("").equals("sent");
+        printer()
+                .printResult(
+                        sent
+                                ? "Sent signal %s to %s.".formatted(name, run)
+                                : "%s already has a signal with this id; nothing was sent.".formatted(run),
+                        answer,
+                        "result");
         return ExitCode.OK;
     }
 

@@ -13,6 +13,7 @@ import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.workflow.Flow;
+import io.carillon.workflow.Signal;
 import io.carillon.workflow.Step;
 import io.carillon.workflow.WorkflowType;
 import java.io.IOException;
@@ -79,12 +80,14 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
         key = server.bootstrapKey().orElseThrow();
     }
 
-    /** A workflow that sleeps if its input asks for it. */
+    /** A workflow that sleeps or awaits a signal if its input asks for it. */
     private static String checkout(JsonNode order, Flow flow) {
         flow.run(Step.of("charge", JsonNode.class), step -> order);
         for (JsonNode item : order.path("items"))
             flow.run(Step.of("pick", String.class).key(item.asString()), step -> "picked ".repeat(1_000));
         if (order.path("sleeps").asBoolean(false)) flow.sleep("cooling-off", Duration.ofDays(3));
+        if (order.path("approved").asBoolean(false))
+            flow.await(Signal.of("approval", JsonNode.class), Duration.ofDays(7));
         return "done";
     }
 

@@ -39,9 +39,9 @@ class WorkflowCommandsTest {
                 .matches("Started checkout as run_[0-9a-z]{26}\\.\n");
         assertThat(SERVER.run("workflow", "steps", run).out())
                 .startsWith("POSITION  STEP")
-                .containsPattern("0 +charge +step +succeeded +\\S.* +- +\\{\"order\":7,")
+                .containsPattern("0 +charge +step +succeeded +\\S.* +- +done +\\{\"order\":7,")
                 .contains("\"card_number\":\"[redacted]\"")
-                .containsPattern("1 +cooling-off +sleep +waiting +\\S.* +in 3 d");
+                .containsPattern("1 +cooling-off +sleep +waiting +\\S.* +in [23] d ");
         assertThat(SERVER.run("workflow", "get", run).out())
                 .startsWith("id ")
                 .containsPattern("state +waiting\n")
@@ -91,6 +91,55 @@ class WorkflowCommandsTest {
     }
 
     @Test
+    void an_id_starts_a_workflow_once_and_finds_it() {
+        String[] command = {"workflow", "start", "checkout", "--id", "order-4711", "--payload", SLEEPING, "-o", "name"};
+        String run = SERVER.run(command).out().strip();
+
+        assertThat(SERVER.run("workflow", "start", "checkout", "--id", "order-4711")
+                        .out())
+                .isEqualTo(run + " already has the id; nothing was started.\n");
+        assertThat(SERVER.run("workflow", "list", "--handler", "checkout", "--id", "order-4711", "-o", "name")
+                        .out())
+                .isEqualTo(run + "\n");
+        assertThat(SERVER.run("workflow", "start", "checkout", "--id", "a", "--key", "b")
+                        .err())
+                .contains("Remove --key");
+        assertThat(SERVER.run("workflow", "list", "--id", "order-4711").err()).contains("needs the handler");
+    }
+
+    @Test
+    void a_signal_continues_a_workflow() {
+        String run = start("{\"approved\":true}");
+        await().until(() -> steps(run).size() == 2);
+        assertThat(SERVER.run("workflow", "steps", run).out())
+                .containsPattern("1 +approval +await +waiting .* waits for signal approval until ");
+        assertThat(SERVER.run("run", "explain", run).out())
+                .startsWith("It waits: it waits for signal 'approval' until ")
+                .contains("workflow signal " + run + " approval --value JSON");
+
+        String[] command = {"workflow", "signal", run, "approval", "--value", "{\"by\":\"ann\"}", "--id", "mail-77"};
+        assertThat(SERVER.run(command).out()).isEqualTo("Sent signal approval to " + run + ".\n");
+
+        assertThat(SERVER.run("run", "wait", run).exitCode()).isZero();
+        assertThat(SERVER.run("workflow", "steps", run).out())
+                .containsPattern("2 +approval +signal +succeeded .* signal approval arrived +\\{\"by\":\"ann\"}");
+        assertThat(SERVER.run("workflow", "signal", run, "approval").exitCode()).isEqualTo(5);
+        assertThat(SERVER.run("workflow", "signal", run).exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void a_signal_with_an_id_is_sent_once() {
+        String run = asleep();
+        String[] command = {"workflow", "signal", run, "approval", "--id", "mail-77", "-o", "json"};
+
+        assertThat(SERVER.run(command).json().path("result").asString()).isEqualTo("sent");
+        assertThat(SERVER.run(command).json().path("result").asString()).isEqualTo("duplicate");
+        assertThat(SERVER.run("workflow", "signal", run, "approval", "--id", "mail-77")
+                        .out())
+                .isEqualTo(run + " already has a signal with this id; nothing was sent.\n");
+    }
+
+    @Test
     void a_workflow_that_sleeps_is_cancelled() {
         String run = asleep();
 
@@ -108,6 +157,6 @@ class WorkflowCommandsTest {
                 .isEqualTo(3);
         assertThat(SERVER.run("workflow", "start").exitCode()).isEqualTo(2);
         assertThat(SERVER.run("workflow", "step", "x").err()).contains("steps");
-        assertThat(SERVER.run("workflow").out()).contains("list", "get", "steps", "start", "cancel");
+        assertThat(SERVER.run("workflow").out()).contains("list", "get", "steps", "start", "signal", "cancel");
     }
 }

@@ -13,6 +13,7 @@ import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.workflow.Flow;
+import io.carillon.workflow.Signal;
 import io.carillon.workflow.Step;
 import io.carillon.workflow.StepFailedException;
 import io.carillon.workflow.WorkflowType;
@@ -22,6 +23,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -56,6 +58,7 @@ final class DashboardServer implements AutoCloseable {
                         HandlerOptions.defaults()
                                 .retry(Retry.exponential(Duration.ofMillis(1)).attempts(1)))
                 .workflow(WorkflowType.of("checkout", JsonNode.class), DashboardServer::checkout)
+                .workflow(WorkflowType.of("approved", JsonNode.class), DashboardServer::approved)
                 .build();
         server = start(0);
         port = server.port();
@@ -76,6 +79,15 @@ final class DashboardServer implements AutoCloseable {
         for (int i = 0; i < order.path("more").asInt(0); i++)
             flow.run(Step.of("pick", Integer.class).key("" + i), step -> 1);
         return "done";
+    }
+
+    /** A workflow that can be undone, and awaits a signal twice. */
+    private static String approved(JsonNode order, Flow flow) {
+        Signal<JsonNode> approval = Signal.of("approval", JsonNode.class);
+        flow.run(Step.of("charge", JsonNode.class), step -> order, (paid, step) -> {});
+        Optional<JsonNode> first = flow.await(approval, Duration.ofDays(7));
+        flow.await(approval, Duration.ofDays(3));
+        return first.map(JsonNode::toString).orElse("");
     }
 
     private CarillonServer start(int listenPort) {

@@ -58,7 +58,40 @@ class DashboardWorkflowsTest {
         page.locator(".flow-steps li >> nth=49").waitFor();
         page.locator(".card:has(.flow-steps) button:has-text('Load more')").click();
         page.locator(".flow-steps li >> nth=63").waitFor();
-        assertThat(step(page, "cooling-off").innerText()).contains("Succeeded", "Ended");
+        assertThat(step(page, "cooling-off").innerText()).contains("Succeeded", "Slept until");
+    }
+
+    @Test
+    void a_signal_is_sent_to_a_workflow_that_awaits_it() {
+        String run = BROWSER.server().enqueue("approved", "{}", "");
+        BROWSER.server().runDue();
+        Page page = BROWSER.loggedIn();
+        BROWSER.show(page, "/runs/" + run);
+        assertThat(step(page, "approval").innerText()).contains("Waiting", "Waits for signal approval until");
+
+        page.locator("main button:has-text('Send signal')").click();
+        page.locator("dialog textarea").fill("{by");
+        page.locator("dialog :text('This is no JSON')").waitFor();
+        assertThat(page.locator("dialog button[type=submit]").isDisabled()).isTrue();
+        page.locator("dialog textarea").fill("\"" + "x".repeat(300_000) + "\"");
+        page.locator("dialog button[type=submit]").click();
+        page.locator("dialog [role=alert]:has-text('at most 262144 bytes')").waitFor();
+        BROWSER.expectConsoleErrors("413");
+        page.locator("dialog textarea").fill("{\"by\":\"ann\",\"n\":12345678901234567890}");
+        page.locator("dialog button[type=submit]").click();
+        page.locator(":text('The signal was sent.')").first().waitFor();
+        BROWSER.server().runDue();
+
+        page.locator(".flow-steps li:has-text('Signal approval arrived')").waitFor();
+        BROWSER.server().call("POST", "/v1/runs/" + run + "/cancel", "{\"reason\":\"sold out\"}");
+        BROWSER.server().runDue();
+        page.locator(".flow-steps li:has-text('The workflow was cancelled; its steps are undone')")
+                .waitFor();
+        page.locator(".flow-steps li:has-text('No longer waits for signal approval')")
+                .waitFor();
+        assertThat(page.locator("main button:has-text('Send signal')").count()).isZero();
+        assertThat(BROWSER.server().get("/v1/runs/" + run + "/steps").toString())
+                .contains("\"n\":12345678901234567890");
     }
 
     @Test

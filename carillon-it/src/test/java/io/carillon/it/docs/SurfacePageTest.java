@@ -21,6 +21,7 @@ import io.carillon.run.Enqueue;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.server.CarillonServer;
+import io.carillon.workflow.WorkflowHandle;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -84,8 +85,6 @@ class SurfacePageTest {
             "Carillon.runs",
             "Carillon.queues",
             "Carillon.events",
-            "Carillon.start",
-            "Carillon.workflow",
             "Events.relays",
             "Events.sources",
             "Sources.parked",
@@ -148,6 +147,7 @@ class SurfacePageTest {
                 When.class,
                 ScheduleOptions.class,
                 Runs.class,
+                WorkflowHandle.class,
                 BulkActions.class,
                 Queues.class,
                 Events.class,

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.it.fixture.ApiFixture;
+import io.carillon.run.Enqueue;
+import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
@@ -16,6 +18,7 @@ import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.workflow.RecordedStep;
 import io.carillon.workflow.RecordedStep.State;
+import io.carillon.workflow.Signal;
 import io.carillon.workflow.Step;
 import io.carillon.workflow.StepFailedException;
 import io.carillon.workflow.Workflow;
@@ -26,6 +29,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +40,7 @@ class RecordedStepsTest {
     private static final Duration BUDGET = Duration.ofSeconds(30);
     private static final WorkflowType<Integer> CHECKOUT = WorkflowType.of("checkout", Integer.class);
     private static final Step<String> CHARGE = Step.of("charge", String.class).retry(Retry.none());
+    private static final Signal<String> APPROVAL = Signal.of("approval", String.class);
     private final ApiFixture fixture;
     private final TestDatabase database;
 
@@ -99,6 +104,112 @@ class RecordedStepsTest {
 
         database.clock().advance(Duration.ofDays(3));
         assertThat(client.runs().step(run, 3)).map(RecordedStep::state).contains(State.SUCCEEDED);
+    }
+
+    private static String states(List<RecordedStep> steps) {
+        return steps.stream()
+                .map(step -> step.kind() + " " + step.state())
+                .toList()
+                .toString();
+    }
+
+    @Test
+    void waits_answers_and_undos_say_what_they_are() {
+        HandlerType<Integer> mail = HandlerType.of("mail", Integer.class);
+        List<RunId> mails = new CopyOnWriteArrayList<>();
+        Carillon client = fixture.client(builder -> builder.handle(mail, (input, run) -> {})
+                .workflow(CHECKOUT, (input, flow) -> {
+                    flow.version("pick-first", 0, 1);
+                    flow.run(CHARGE, step -> "paid", (paid, step) -> {});
+                    flow.await(APPROVAL, Duration.ofDays(7));
+                    flow.await(APPROVAL, Duration.ofHours(1));
+                    flow.awaitRun(mails.get(0), String.class);
+                    flow.await(APPROVAL, Duration.ofDays(1));
+                    return null;
+                }));
+        mails.add(client.enqueue(mail, 1, Enqueue.after(Duration.ofHours(2))).run());
+        RunId run = run(client, 1);
+
+        assertThat(client.runs().steps(run))
+                .extracting(RecordedStep::description)
+                .containsExactly(
+                        "follows a version of change pick-first",
+                        "has an undo",
+                        "done",
+                        "waits for signal approval until 2026-03-09T12:00:00Z");
+        Explanation explained = client.runs().explain(run).orElseThrow();
+        assertThat(explained.summary())
+                .isEqualTo("It waits: it waits for signal 'approval' until 2026-03-09T12:00:00Z.");
+        assertThat(explained.signal()).isEqualTo("approval");
+        assertThat(explained.blockers()).noneMatch(reason -> reason.contains("ready at"));
+
+        client.workflow(run).signal(APPROVAL, "yes");
+        client.runDue(BUDGET);
+        database.clock().advance(Duration.ofHours(1));
+        client.runDue(BUDGET);
+        assertThat(client.runs().steps(run, 7, 1))
+                .extracting(RecordedStep::description)
+                .containsExactly("waits for run " + mails.get(0));
+        explained = client.runs().explain(run).orElseThrow();
+        assertThat(explained.summary()).isEqualTo("It waits: it waits for the end of run " + mails.get(0) + ".");
+        assertThat(explained.signal()).isNull();
+        assertThat(explained.blockers()).noneMatch(reason -> reason.contains("ready at"));
+
+        database.clock().advance(Duration.ofHours(1));
+        client.runDue(BUDGET);
+        client.runDue(BUDGET);
+        assertThat(client.runs().explain(run)).map(Explanation::signal).contains("approval");
+        client.runs().cancel(run, "sold out");
+        client.runDue(BUDGET);
+
+        List<RecordedStep> steps = client.runs().steps(run);
+        assertThat(steps)
+                .extracting(RecordedStep::description)
+                .containsExactly(
+                        "follows a version of change pick-first",
+                        "has an undo",
+                        "done",
+                        "waited for signal approval",
+                        "signal approval arrived",
+                        "waited for signal approval until 2026-03-02T13:00:00Z",
+                        "timed out",
+                        "waited for run " + mails.get(0),
+                        "run " + mails.get(0) + " ended",
+                        "no longer waits for signal approval",
+                        "the workflow was cancelled; its steps are undone",
+                        "undone");
+        assertThat(states(steps))
+                .isEqualTo("[version SUCCEEDED, undo SUCCEEDED, step SUCCEEDED, await SUCCEEDED, signal SUCCEEDED,"
+                        + " await TIMED_OUT, timeout TIMED_OUT, await-run SUCCEEDED, run-ended SUCCEEDED,"
+                        + " await CANCELLED, compensate CANCELLED, undone SUCCEEDED]");
+        assertThat(steps.get(5).name()).isEqualTo("approval");
+        assertThat(steps.get(5).key()).isEqualTo("2");
+        assertThat(steps.get(10).error()).isEqualTo("sold out");
+        assertThat(client.runs().steps(run, 5, 1))
+                .as("the record behind a page says how a wait ended")
+                .containsExactly(steps.get(5));
+    }
+
+    @Test
+    void an_explanation_says_how_long_a_workflow_sleeps_and_when_it_tries_a_step_again() {
+        Step<String> flaky =
+                CHARGE.retry(Retry.exponential(Duration.ofMinutes(1)).attempts(3));
+        Carillon client = client((input, flow) -> {
+            flow.sleep("cooling-off", Duration.ofDays(3));
+            return flow.run(flaky, step -> {
+                throw new IllegalStateException("declined");
+            });
+        });
+        RunId run = run(client, 1);
+
+        assertThat(client.runs().explain(run))
+                .map(Explanation::summary)
+                .contains("It waits: it is asleep until 2026-03-05T12:00:00Z (sleep 'cooling-off').");
+        database.clock().advance(Duration.ofDays(3));
+        client.runDue(BUDGET);
+        assertThat(client.runs().explain(run).orElseThrow().blockers())
+                .anyMatch(reason -> reason.startsWith("it is ready at 2026-03-05T12:0"))
+                .noneMatch(reason -> reason.contains("asleep"));
     }
 
     @Test

@@ -339,6 +339,7 @@ final class JsonResponses {
                 .put("key", step.key())
                 .put("kind", step.kind())
                 .put("state", JsonFields.enumText(step.state()))
+                .put("description", step.description())
                 .put("value", value == null ? null : PayloadRedaction.named(step.name(), redactedPayload(value)))
                 .put("valueBytes", step.valueBytes() == 0 ? null : step.valueBytes())
                 .put("error", step.error())

@@ -1,19 +1,38 @@
 package io.carillon.server.api;
 
 import io.carillon.CarillonException;
+import io.carillon.Project;
+import io.carillon.internal.value.Names;
+import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
+import io.carillon.workflow.WorkflowType;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /** Reads the filters of a list of runs. */
 final class RunFilterParser {
+    private static final List<String> NOT_WITH_KEY = List.of(
+            "cursor",
+            "queue",
+            "notQueue",
+            "notHandler",
+            "state",
+            "notState",
+            "schedule",
+            "from",
+            "to",
+            "workflow",
+            "error",
+            "payload");
+
     private final ApiRequest request;
     private RunQuery query;
 
@@ -41,6 +60,20 @@ final class RunFilterParser {
                     .requireSearch(
                             parser.query.filter().queue(), parser.query.filter().handler());
         return notState.isPresent() ? parser.query.notState(RunState.of(notState.get())) : parser.query;
+    }
+
+    /** Returns what finds the run that has the unique key of the request, or had it and still holds it. */
+    static Function<Project, Optional<Run>> byKey(ApiRequest request, String key) {
+        String handler = request.query("handler")
+                .orElseThrow(() -> ApiRequest.invalidParameter(
+                        "handler", "A unique key belongs to a handler: the parameter key needs the handler."));
+        for (String other : NOT_WITH_KEY)
+            if (request.query(other).isPresent())
+                throw ApiRequest.invalidParameter(
+                        other, "Beside the parameter key, only handler is allowed. Leave this out.");
+        checked("key", () -> Names.checkKey("key", key));
+        WorkflowType<Object> type = checked("handler", () -> WorkflowType.of(handler, Object.class));
+        return project -> project.workflow(type, key).get();
     }
 
     /** A search shows what a payload contains, which runs do not show to readers. */

@@ -1,6 +1,9 @@
 package io.carillon.server.api;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.Project;
 import io.carillon.Runs;
 import io.carillon.run.AttemptRecord;
@@ -29,11 +32,15 @@ import io.carillon.server.redaction.PayloadRedaction;
 import io.carillon.server.request.IdempotentRequest;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.workflow.RecordedStep;
-import java.nio.charset.StandardCharsets;
+import io.carillon.workflow.Send;
+import io.carillon.workflow.SendResult;
+import io.carillon.workflow.Signal;
+import io.carillon.workflow.WorkflowHandle;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -41,6 +48,7 @@ import tools.jackson.databind.JsonNode;
 /** Routes to enqueue, read, explain, cancel, redrive and reschedule runs. */
 final class RunRoutes {
     private static final int MAX_BATCH = 1_000;
+    private static final String EMPTY_OBJECT = "{}";
 
     private final RequestExecutor executor;
     private final QuotaCheck quotaCheck;
@@ -61,6 +69,7 @@ final class RunRoutes {
                                 "queue",
                                 "notQueue",
                                 "handler",
+                                "key",
                                 "notHandler",
                                 "state",
                                 "notState",
@@ -77,6 +86,7 @@ final class RunRoutes {
                 Route.get("/v1/runs/{id}/steps", Permission.READ, this::steps).withQuery("limit", "cursor"),
                 Route.get("/v1/runs/{id}/steps/{position}", Permission.READ, this::step),
                 Route.get("/v1/runs/{id}/explain", Permission.READ, this::explain),
+                Route.post("/v1/runs/{id}/signals", Permission.ENQUEUE, this::signal),
                 Route.post("/v1/runs/{id}/cancel", Permission.MANAGE, this::cancel),
                 Route.post("/v1/runs/{id}/redrive", Permission.MANAGE, this::redrive),
                 Route.post("/v1/runs/{id}/reschedule", Permission.MANAGE, this::reschedule));
@@ -106,6 +116,8 @@ final class RunRoutes {
     }
 
     private ApiResponse list(ApiRequest request) {
+        Optional<String> key = request.query("key");
+        if (key.isPresent()) return runWithKey(request, key.get());
         RunQuery filtered = RunFilterParser.query(request);
         Optional<String> behind = executor.cursor(request);
         if (!request.caller()
@@ -132,6 +144,14 @@ final class RunRoutes {
                 request,
                 found.runs().stream().filter(run -> isVisible(request, run)).map(JsonResponses::run),
                 Optional.ofNullable(found.next()).map(RunId::toString));
+    }
+
+    private ApiResponse runWithKey(ApiRequest request, String key) {
+        Function<Project, Optional<Run>> search = RunFilterParser.byKey(request, key);
+        Optional<Run> found = executor.read(request, transaction -> search.apply(transaction.project()))
+                .filter(run -> isVisible(request, run));
+        found.ifPresent(run -> reserveMemory(request, run.details()));
+        return executor.page(request, found.stream().map(JsonResponses::run), Optional.empty());
     }
 
     /** A delivery is parsed and written again. */
@@ -218,7 +238,8 @@ final class RunRoutes {
         return ApiResponse.ok(new JsonObject()
                 .put("state", found.state().text())
                 .put("summary", found.summary())
-                .put("holds", found.blockers()));
+                .put("holds", found.blockers())
+                .put("signal", found.signal()));
     }
 
     private ApiResponse enqueue(ApiRequest request) {
@@ -292,6 +313,37 @@ final class RunRoutes {
         });
     }
 
+    private ApiResponse signal(ApiRequest request) {
+        JsonFields body = request.fields();
+        String name = body.required("name", body.text("name"));
+        Signal<Payload> signal = body.convert("name", () -> Signal.of(name, Payload.class));
+        Payload value =
+                new Payload(body.jsonValue("value").map(Json::bytes).orElse(EMPTY_OBJECT.getBytes(UTF_8)), "json");
+        Optional<Send> id = body.text("id").map(text -> body.convert("id", () -> Send.id(text)));
+        body.refuseUnknown();
+        return executor.change(request, "run.signal", "run/" + id(request), transaction -> {
+            Run run = requireRun(transaction, request);
+            if (WebhookTargetJson.isWebhook(run.target())
+                    || EventTarget.isEvent(run.target().kind(), run.target().name()))
+                throw Problem.of(409, "run-not-workflow", "Only workflows get signals, and the run is none.");
+            transaction.addAuditDetail("signal", name);
+            id.ifPresent(send -> transaction.addAuditDetail("id", send.id()));
+            SendResult sent = send(transaction.project().workflow(run.id()), signal, value, id);
+            return ApiResponse.ok(
+                    new JsonObject().put("result", sent instanceof SendResult.Sent ? "sent" : "duplicate"));
+        });
+    }
+
+    private static SendResult send(WorkflowHandle workflow, Signal<Payload> signal, Payload value, Optional<Send> id) {
+        try {
+            return id.isPresent() ? workflow.signal(signal, value, id.get()) : workflow.signal(signal, value);
+        } catch (CarillonException refused) {
+            if (refused.code() != ErrorCode.UNKNOWN_RUN) throw refused;
+            // The run exists: it was read in this transaction.
+            throw Problem.of(409, "run-ended", "The workflow has ended and gets no more signals.");
+        }
+    }
+
     private ApiResponse cancel(ApiRequest request) {
         JsonFields body = request.optionalFields();
         String reason =
@@ -354,13 +406,13 @@ final class RunRoutes {
                 EventTarget.isEvent(run.target().kind(), run.target().name())
                         ? EventTarget.fromPayload(stored.bytes())
                         : Optional.empty();
-        byte[] shown = webhook.map(target -> target.body().getBytes(StandardCharsets.UTF_8))
+        byte[] shown = webhook.map(target -> target.body().getBytes(UTF_8))
                 .or(() -> event.map(published -> published.dataPayload().bytes()))
                 .orElse(stored.bytes());
         byte[] bytes = Json.bytes(PayloadRedaction.restored(given.deepCopy(), Json.parseStored(shown)));
         if (event.isPresent())
             return event.get().withData(new Payload(bytes, "json")).runPayload();
-        return webhook.map(target -> WebhookTargetJson.payload(target.body(new String(bytes, StandardCharsets.UTF_8))))
+        return webhook.map(target -> WebhookTargetJson.payload(target.body(new String(bytes, UTF_8))))
                 .orElseGet(() -> new Payload(bytes, "json"));
     }
 

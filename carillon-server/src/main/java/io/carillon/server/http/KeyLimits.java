@@ -178,6 +178,7 @@ public record KeyLimits(
                 "GET /v1/runs/{id}/steps",
                 "GET /v1/runs/{id}/steps/{position}",
                 "GET /v1/runs/{id}/explain",
+                "POST /v1/runs/{id}/signals",
                 "POST /v1/runs/{id}/cancel",
                 "POST /v1/runs/{id}/redrive",
                 "POST /v1/runs/{id}/reschedule",

@@ -15,6 +15,7 @@ const STATES = {
   missed: 'Missed',
   paused: 'Paused',
   planned: 'Planned',
+  'timed-out': 'Timed out',
 };
 const TONES = {
   running: 'info',
@@ -24,6 +25,7 @@ const TONES = {
   failed: 'bad',
   quarantined: 'odd',
   missed: 'warn',
+  'timed-out': 'warn',
   paused: 'warn',
   open: 'bad',
   'half-open': 'warn',
@@ -35,6 +37,7 @@ const ICONS = {
   aborted: 'cancelled',
   open: 'dead',
   closed: 'succeeded',
+  'timed-out': 'missed',
   'half-open': 'missed',
 };
 

@@ -35,7 +35,7 @@ import {
   toast,
 } from './parts.js';
 import { go, link, qualifier, queueLink, runLink, runsLink, scheduleLink } from './router.js';
-import { Steps } from './steps.js';
+import { sendSignal, Steps } from './steps.js';
 import { html, setting, useEffect, useState } from './ui.js';
 
 export function RunPage({ id }) {
@@ -52,7 +52,7 @@ export function RunPage({ id }) {
   if (!run.data)
     return html`<${Head} title="Run" sub=${html`<code>${id}</code>`} /><${Card}><${Skeleton} rows=${10} /><//>`;
   const value = run.data;
-  return html`<${Head} title=${targetName(value.target) || 'Run'} sub=${html`<${Id} value=${value.id} />`}><${Neighbours} id=${id} /><${Actions} run=${value} reload=${run.reload} /><//>
+  return html`<${Head} title=${targetName(value.target) || 'Run'} sub=${html`<${Id} value=${value.id} />`}><${Neighbours} id=${id} /><${Actions} run=${value} signal=${explain.data && explain.data.signal} reload=${run.reload} /><//>
     <div class="stack"><${Next} run=${value} explain=${explain.data} />
       <${Card} title="Life of the run"><${Life} run=${value} attempts=${attempts.data ? attempts.data.items : []} /><//>
       <div class="two"><div class="stack"><${Steps} key=${id} run=${value} />
@@ -83,7 +83,7 @@ function Neighbours({ id }) {
   return html`${one(-1, 'left', 'Previous run of the list ([)', { 'data-previous': true })}${one(1, 'right', 'Next run of the list (])', { 'data-next': true })}<a class="button" href=${runsLink(list.text)}>List</a>`;
 }
 
-function Actions({ run, reload }) {
+function Actions({ run, signal, reload }) {
   const name = targetName(run.target);
   const done = (promise) =>
     promise.then((value) => {
@@ -123,7 +123,8 @@ function Actions({ run, reload }) {
       text: 'The receiver gets the same message with the same id. This run does not change.',
       run: async () => openDelivery(await post('v1/runs/' + enc(run.id) + '/replay', {})),
     });
-  return html`${run.state === 'waiting' && html`<${ActionButton} icon="runs" onClick=${() => act(() => done(post('v1/runs/' + enc(run.id) + '/reschedule', { at: new Date(serverNow()).toISOString() })), 'The run is due now.')}>Run now<//>`}
+  return html`${run.state === 'waiting' && signal && html`<${ActionButton} icon="send" tone="main" needs="enqueue" onClick=${() => sendSignal(run, signal, reload)}>Send signal<//>`}
+    ${run.state === 'waiting' && html`<${ActionButton} icon="runs" onClick=${() => act(() => done(post('v1/runs/' + enc(run.id) + '/reschedule', { at: new Date(serverNow()).toISOString() })), 'The run is due now.')}>Run now<//>`}
     ${['waiting', 'running'].includes(run.state) && html`<${ActionButton} icon="cancelled" tone="bad" onClick=${cancel}>Cancel<//>`}
     ${['dead', 'quarantined'].includes(run.state) && html`<${ActionButton} icon="edit" onClick=${() => editAndRedrive(run, opened)}>Edit and redrive<//>
       <${ActionButton} icon="redo" tone="main" onClick=${redrive}>Redrive<//>`}

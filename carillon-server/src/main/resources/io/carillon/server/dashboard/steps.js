@@ -1,12 +1,26 @@
 // The recorded steps of a workflow, on the page of its run.
-import { enc, get } from './api.js';
-import { count, firstLine, pretty } from './format.js';
+import { call, enc, get } from './api.js';
+import { count, firstLine, friendly, pretty } from './format.js';
 import { useLoad } from './load.js';
-import { act, Button, Card, Code, Instant, More, State, Time } from './parts.js';
+import {
+  act,
+  Button,
+  Card,
+  Code,
+  ErrorBox,
+  Field,
+  Instant,
+  More,
+  openDialog,
+  State,
+  Time,
+  toast,
+} from './parts.js';
+import { runLink } from './router.js';
 import { html, useEffect, useState } from './ui.js';
 
 const PAGE = 50;
-const DOTS = { succeeded: 'fill-good', failed: 'fill-bad', waiting: 'fill-info', cancelled: 'fill-quiet' };
+const DOTS = { succeeded: 'fill-good', failed: 'fill-bad', waiting: 'fill-info', cancelled: 'fill-quiet', 'timed-out': 'fill-quiet' };
 
 /** A run that has recorded nothing has no card. Pages that the reader asked for are read again with the first one. */
 export function Steps({ run }) {
@@ -38,14 +52,47 @@ export function Steps({ run }) {
     <${More} next=${shown.next} load=${async () => setPages(pages + 1)} /><//>`;
 }
 
+/** What a record says; the first letter is that of a sentence. */
+const sentence = (step) => friendly(step.description).replace(/^./, (letter) => letter.toUpperCase());
+const aboutRun = (step) => ['await-run', 'run-ended'].includes(step.kind);
+
 function Step({ step, path }) {
   const line = firstLine(step.error);
   return html`<li class="step"><div class="step-mark"><i class=${DOTS[step.state] || 'fill-quiet'}></i></div>
-    <div class="step-body"><div class="row"><strong>${step.name}</strong>${step.key !== undefined && html`<code>${step.key}</code>`}<${State} state=${step.state} /><span class="quiet">${step.kind !== 'step' && `${step.kind} · `}${step.until ? html`since <${Instant} at=${step.recordedAt} />` : html`<${Instant} at=${step.recordedAt} />`}${step.attempt > 1 && ` · attempt ${step.attempt}`}</span></div>
-    ${step.until && html`<div>${step.state === 'waiting' ? html`${step.kind === 'sleep' ? 'Asleep until' : 'Waits at most until'} <${Instant} at=${step.until} />, <${Time} at=${step.until} />` : html`<span class="quiet">${step.state === 'cancelled' ? 'Would have ended' : 'Ended'} <${Instant} at=${step.until} /></span>`}</div>`}
+    <div class="step-body"><div class="row"><strong>${aboutRun(step) ? html`<a href=${runLink(step.name)}>Run …${step.name.slice(-6)}</a>` : step.name}</strong>${step.key !== undefined && html`<code>${step.key}</code>`}<${State} state=${step.state} /><span class="quiet">${step.kind !== 'step' && `${step.kind} · `}${step.until ? html`since <${Instant} at=${step.recordedAt} />` : html`<${Instant} at=${step.recordedAt} />`}${step.attempt > 1 && ` · attempt ${step.attempt}`}</span></div>
+    ${step.kind !== 'step' && html`<div class=${step.state === 'waiting' ? '' : 'quiet'}>${sentence(step)}${step.state === 'waiting' && step.until && html`, <${Time} at=${step.until} />`}</div>`}
     ${line && html`<div class="error-text">${line}</div>`}
     ${step.error && step.error.trim() !== line && html`<details><summary>Whole error</summary><${Code} text=${step.error} label="Error" /></details>`}
     ${step.valueBytes > 0 && html`<${Value} step=${step} path=${path} />`}</div></li>`;
+}
+
+/** Asks for the value of a signal. It is sent as it was typed, so that no number is rounded. */
+export function sendSignal(run, signal, sent) {
+  openDialog('Send signal ' + signal, function Send({ close }) {
+    const [text, setText] = useState('{}');
+    const [error, setError] = useState(null);
+    let fault = '';
+    try {
+      JSON.parse(text);
+    } catch (invalid) {
+      fault = 'This is no JSON: ' + invalid.message;
+    }
+    const submit = async (event) => {
+      event.preventDefault();
+      try {
+        const body = `{"name":${JSON.stringify(signal)},"value":${text}}`;
+        await call('POST', 'v1/runs/' + enc(run.id) + '/signals', { body });
+        close();
+        toast('The signal was sent.');
+        sent();
+      } catch (failure) {
+        setError(failure);
+      }
+    };
+    return html`<form onSubmit=${submit}><p>The workflow gets this value and continues.</p>
+      <${Field} name="value" label="Value (JSON)" rows=${8} value=${text} onInput=${setText} error=${fault} autofocus />
+      <${ErrorBox} error=${error} /><div class="dialog-actions"><${Button} onClick=${close}>Back<//><button type="submit" class="button button-main" disabled=${Boolean(fault)}>Send signal</button></div></form>`;
+  });
 }
 
 /** The result, which a list leaves out if it is long. */

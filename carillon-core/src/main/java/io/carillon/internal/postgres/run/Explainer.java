@@ -55,6 +55,17 @@ final class Explainer {
               FROM carillon.run_wait WHERE project = :project AND run_id = :id HAVING count(*) > 0
             """;
 
+    // The last record says what a workflow waits for, unless an attempt failed since: then the run waits for the next
+    // one.
+    private static final String WORKFLOW_WAIT = """
+            SELECT s.kind, s.path, s.until
+              FROM (SELECT kind, path, until, failures FROM carillon.workflow_step
+                     WHERE project = :project AND run_id = :id ORDER BY position DESC LIMIT 1) s
+              JOIN carillon.run r ON r.project = :project AND r.id = :id
+             WHERE s.kind IN ('sleep', 'await', 'await-run') AND r.failures = s.failures
+               AND r.ready_at > carillon.clock()
+            """;
+
     // The runs of a lane that a node has claimed are parked, or at the head of the runs of their handler. Of the
     // waiting runs only the runs of this handler are read, in the order of the index.
     private static final String SLOT_USE = """
@@ -77,6 +88,9 @@ final class Explainer {
              WHERE n.dead_at IS NULL AND :name = ANY (n.handlers)
             """;
 
+    /** What a workflow waits for. The signal is null if it waits for something else. */
+    private record WorkflowWait(String reason, @Nullable String signal) {}
+
     private Explainer() {}
 
     static Explanation explain(Session session, Run run) throws SQLException {
@@ -91,10 +105,15 @@ final class Explainer {
                 .uuid("id", run.id().value())
                 .first(Explainer::describeWait)
                 .orElse(null);
+        WorkflowWait workflow = session.query(WORKFLOW_WAIT)
+                .text("project", run.project())
+                .uuid("id", run.id().value())
+                .first(Explainer::describeWorkflowWait)
+                .orElse(null);
         return session.query(RUN_STATE)
                 .text("project", run.project())
                 .uuid("id", run.id().value())
-                .first(row -> explainLive(session, row, run, wait == null ? gate : wait))
+                .first(row -> explainLive(session, row, run, wait == null ? gate : wait, workflow))
                 .orElseGet(() -> new Explanation(run.state(), "It ended during this query; ask again.", List.of()));
     }
 
@@ -143,6 +162,21 @@ final class Explainer {
                 + (others == 0 ? "" : " and of " + count(others, "other run", "other runs"));
     }
 
+    private static WorkflowWait describeWorkflowWait(Row row) throws SQLException {
+        String path = row.text("path");
+        return switch (row.text("kind")) {
+            case "sleep" ->
+                new WorkflowWait("it is asleep until %s (sleep '%s')".formatted(row.instant("until"), path), null);
+            case "await" -> {
+                int hash = path.indexOf('#');
+                String signal = hash < 0 ? path : path.substring(0, hash);
+                yield new WorkflowWait(
+                        "it waits for signal '%s' until %s".formatted(signal, row.instant("until")), signal);
+            }
+            default -> new WorkflowWait("it waits for the end of run " + path, null);
+        };
+    }
+
     private static String count(long number, String singular, String plural) {
         return number + " " + (number == 1 ? singular : plural);
     }
@@ -173,7 +207,8 @@ final class Explainer {
                 .orElse(List.of());
     }
 
-    private static Explanation explainLive(Session session, Row row, Run run, @Nullable String gate)
+    private static Explanation explainLive(
+            Session session, Row row, Run run, @Nullable String gate, @Nullable WorkflowWait workflow)
             throws SQLException {
         List<String> reasons = new ArrayList<>();
         if (row.flag("cancelling")) reasons.add("a cancel was requested and its node has not stopped it yet");
@@ -195,6 +230,7 @@ final class Explainer {
                             : "It runs on node %s, attempt %d.".formatted(PublicId.ofNode(node), run.attempt()),
                     reasons);
         }
+        if (workflow != null) reasons.add(workflow.reason());
         if (row.flag("late"))
             reasons.add("no node started it before %s; the missed policy of its schedule decides at the next planning"
                     .formatted(row.instant("start_by")));
@@ -207,12 +243,7 @@ final class Explainer {
             reasons.add("no live node has a handler named '" + run.target().name() + "'");
         if ("isolated".equals(row.maybeText("parked")))
             reasons.add("its node died while it held the run; the run waits to be tried in isolation");
-        Instant arrival = run.instants().readyAt();
-        if (gate != null && arrival != null && arrival.isAfter(row.instant("now")))
-            reasons.add((run.failures() == 0 ? "it is due at " : "it is ready at ") + arrival);
-        if (gate != null) reasons.add(gate);
-        if (row.flag("future") && row.maybeText("parked") == null)
-            reasons.add("it is ready at " + row.instant("ready_at"));
+        if (workflow == null) addTimes(reasons, row, run, gate);
         Double rate = row.maybeReal("rate");
         if (rate != null && reasons.isEmpty())
             reasons.add("queue '%s' is limited to %s starts per second".formatted(run.queue(), rate));
@@ -220,7 +251,18 @@ final class Explainer {
             reasons.addAll(explainSlots(session, run, row.integer("weight"), row.maybeInteger("max_weight")));
         String summary =
                 reasons.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + reasons.get(0) + ".";
-        return new Explanation(run.state(), summary + describeFailures(run), reasons);
+        return new Explanation(
+                run.state(), summary + describeFailures(run), reasons, workflow == null ? null : workflow.signal());
+    }
+
+    /** Adds what the run waits for before it is ready. */
+    private static void addTimes(List<String> reasons, Row row, Run run, @Nullable String gate) throws SQLException {
+        Instant arrival = run.instants().readyAt();
+        if (gate != null && arrival != null && arrival.isAfter(row.instant("now")))
+            reasons.add((run.failures() == 0 ? "it is due at " : "it is ready at ") + arrival);
+        if (gate != null) reasons.add(gate);
+        if (row.flag("future") && row.maybeText("parked") == null)
+            reasons.add("it is ready at " + row.instant("ready_at"));
     }
 
     private static String describeFailures(Run run) {

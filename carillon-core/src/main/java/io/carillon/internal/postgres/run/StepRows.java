@@ -22,26 +22,34 @@ final class StepRows {
             " WHERE project = :project AND run_id = :id AND position >= :from ORDER BY position LIMIT :limit";
 
     // The steps of an ended run are in one of the two tables: maintenance moves them in one statement. The day of the
-    // run finds the partition. A record of the kind 'await…' says that the workflow waits; a later record answers it.
+    // run finds the partition. The record after a wait says how the wait ended: by its answer, or because the workflow
+    // began to undo its steps.
     private static final String STEPS =
             """
             WITH ended AS MATERIALIZED (
-              SELECT h.ended_at, h.day FROM carillon.run_history h WHERE h.project = :project AND h.id = :id LIMIT 1),
-            last AS MATERIALIZED (
-              SELECT greatest((SELECT max(position) FROM carillon.workflow_step
-                                WHERE project = :project AND run_id = :id),
-                              (SELECT max(position) FROM carillon.workflow_step_history
-                                WHERE project = :project AND run_id = :id AND day = (SELECT day FROM ended)))
-                     AS position)
-            SELECT s.*, CASE WHEN s.error IS NOT NULL THEN 'failed'
-                             WHEN s.kind LIKE 'await%' AND s.position < (SELECT position FROM last) THEN 'succeeded'
-                             WHEN s.kind NOT LIKE 'await%' AND (s.until > coalesce((SELECT ended_at FROM ended),
-                                                                  carillon.clock())) IS NOT TRUE THEN 'succeeded'
-                             WHEN EXISTS (SELECT 1 FROM ended) THEN 'cancelled' ELSE 'waiting' END AS state
+              SELECT h.ended_at, h.day FROM carillon.run_history h WHERE h.project = :project AND h.id = :id LIMIT 1)
+            SELECT s.*, CASE WHEN s.kind = 'timeout' OR next.kind = 'timeout' THEN 'timed_out'
+                             WHEN s.kind = 'compensate' THEN s.path
+                             WHEN s.error IS NOT NULL THEN 'failed'
+                             WHEN s.kind LIKE 'await%' AND next.kind IN ('signal', 'run-ended') THEN 'succeeded'
+                             WHEN s.kind NOT LIKE 'await%'
+                              AND (s.until > coalesce(next.recorded_at, (SELECT ended_at FROM ended),
+                                                      carillon.clock())) IS NOT TRUE THEN 'succeeded'
+                             WHEN next.kind IS NOT NULL OR EXISTS (SELECT 1 FROM ended) THEN 'cancelled'
+                             ELSE 'waiting' END AS state
               FROM ((""" + COLUMNS + " FROM carillon.workflow_step" + RANGE + ") UNION ALL (" + COLUMNS + """
              FROM carillon.workflow_step_history
              WHERE project = :project AND run_id = :id AND position >= :from AND day = (SELECT day FROM ended)
              ORDER BY position LIMIT :limit)) s
+              LEFT JOIN LATERAL (
+                SELECT l.kind, l.recorded_at FROM carillon.workflow_step l
+                 WHERE l.project = :project AND l.run_id = :id AND l.position = s.position + 1
+                   AND (s.until IS NOT NULL OR s.kind = 'await-run')
+                UNION ALL
+                SELECT h.kind, h.recorded_at FROM carillon.workflow_step_history h
+                 WHERE h.project = :project AND h.run_id = :id AND h.position = s.position + 1
+                   AND h.day = (SELECT day FROM ended) AND (s.until IS NOT NULL OR s.kind = 'await-run')
+                LIMIT 1) next ON true
              ORDER BY s.position LIMIT :limit
             """;
 
@@ -72,11 +80,14 @@ final class StepRows {
     private static RecordedStep read(Row row) throws SQLException {
         String path = row.text("path");
         int bracket = path.indexOf('[');
+        int hash = path.indexOf('#');
+        boolean repeatedAwait = bracket < 0 && hash >= 0;
+        int nameEnd = repeatedAwait ? hash : bracket;
         byte @Nullable [] value = row.maybeBytes("value");
         return new RecordedStep(
                 row.integer("position"),
-                bracket < 0 ? path : path.substring(0, bracket),
-                bracket < 0 ? null : path.substring(bracket + 1, path.length() - 1),
+                nameEnd < 0 ? path : path.substring(0, nameEnd),
+                nameEnd < 0 ? null : path.substring(nameEnd + 1, path.length() - (repeatedAwait ? 0 : 1)),
                 row.text("kind"),
                 RecordedStep.State.valueOf(row.text("state").toUpperCase(Locale.ROOT)),
                 value == null ? null : new Payload(value, row.text("codec")),
