@@ -110,12 +110,13 @@ class PostgresEndedStepsTest extends StoreContract {
         FIXTURE.database().execute(insert.formatted(3, "await"));
         assertThat(state(attempt.run(), 3)).isEqualTo(State.WAITING);
 
-        FIXTURE.database().execute(insert.formatted(4, "await-run"));
+        FIXTURE.database().execute(insert.formatted(4, "signal").replace("interval '7 days'", "NULL::interval"));
+        FIXTURE.database().execute(insert.formatted(5, "await-run"));
         assertThat(state(attempt.run(), 3)).isEqualTo(State.SUCCEEDED);
-        assertThat(state(attempt.run(), 4)).isEqualTo(State.WAITING);
+        assertThat(state(attempt.run(), 5)).isEqualTo(State.WAITING);
 
         apply(node, attempt, new Transition.Cancel("enough"));
-        assertThat(state(attempt.run(), 4)).isEqualTo(State.CANCELLED);
+        assertThat(state(attempt.run(), 5)).isEqualTo(State.CANCELLED);
         FIXTURE.database().execute("UPDATE carillon.workflow_step SET kind = 'step', until = NULL WHERE position > 2");
     }
 

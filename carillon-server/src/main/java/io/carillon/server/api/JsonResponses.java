@@ -11,7 +11,6 @@ import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
-import io.carillon.run.RunState;
 import io.carillon.run.Target;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Preview;
@@ -414,9 +413,5 @@ final class JsonResponses {
                 .put("endpoints", key.limits().endpoints())
                 .put("revokedAt", key.revokedAt())
                 .put("usedAt", key.usedAt());
-    }
-
-    static List<String> states() {
-        return java.util.Arrays.stream(RunState.values()).map(RunState::text).toList();
     }
 }

@@ -52,7 +52,7 @@ final class RunFilterParser {
         if (request.wordParameter("workflow", List.of("true", "false"))
                 .filter("true"::equals)
                 .isPresent()) parser.query = parser.query.workflow(true);
-        Optional<String> notState = request.wordParameter("notState", JsonResponses.states());
+        Optional<String> notState = request.wordParameter("notState", states());
         if (request.query("payload").isPresent()) requireManage(request);
         if (request.query("payload").isPresent() || request.query("error").isPresent())
             request.caller()
@@ -95,7 +95,7 @@ final class RunFilterParser {
                 filter = checked(
                         name, () -> name.equals("queue") ? before.queue(value.get()) : before.handler(value.get()));
         }
-        Optional<String> state = request.wordParameter("state", JsonResponses.states());
+        Optional<String> state = request.wordParameter("state", states());
         return state.isPresent() ? filter.state(RunState.of(state.get())) : filter;
     }
 
@@ -117,5 +117,9 @@ final class RunFilterParser {
         } catch (CarillonException wrong) {
             throw ApiRequest.invalidParameter(name, String.valueOf(wrong.getMessage()));
         }
+    }
+
+    static List<String> states() {
+        return java.util.Arrays.stream(RunState.values()).map(RunState::text).toList();
     }
 }

@@ -24,13 +24,11 @@ import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
-import io.carillon.server.http.KeyLimits;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.server.redaction.PayloadRedaction;
 import io.carillon.server.request.IdempotentRequest;
-import io.carillon.webhook.WebhookTarget;
 import io.carillon.workflow.RecordedStep;
 import io.carillon.workflow.Send;
 import io.carillon.workflow.SendResult;
@@ -40,7 +38,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -48,8 +45,6 @@ import tools.jackson.databind.JsonNode;
 /** Routes to enqueue, read, explain, cancel, redrive and reschedule runs. */
 final class RunRoutes {
     private static final int MAX_BATCH = 1_000;
-    private static final String EMPTY_OBJECT = "{}";
-
     private final RequestExecutor executor;
     private final QuotaCheck quotaCheck;
     private final RunEnqueuer enqueuer;
@@ -147,8 +142,9 @@ final class RunRoutes {
     }
 
     private ApiResponse runWithKey(ApiRequest request, String key) {
-        Function<Project, Optional<Run>> search = RunFilterParser.byKey(request, key);
-        Optional<Run> found = executor.read(request, transaction -> search.apply(transaction.project()))
+        Optional<Run> found = executor.read(
+                        request,
+                        transaction -> RunFilterParser.byKey(request, key).apply(transaction.project()))
                 .filter(run -> isVisible(request, run));
         found.ifPresent(run -> reserveMemory(request, run.details()));
         return executor.page(request, found.stream().map(JsonResponses::run), Optional.empty());
@@ -248,7 +244,7 @@ final class RunRoutes {
         Payload payload = targetRequest.payload(body);
         Enqueue options = targetRequest.withQueue(EnqueueParser.options(body));
         body.refuseUnknown();
-        checkRestriction(request, targetRequest, options);
+        targetRequest.checkEnqueue(request.caller().limits(), options);
         Project project = executor.context().carillon().project(request.caller().project());
         return enqueuer.enqueue(new RunEnqueuer.EnqueueRequest(
                 request,
@@ -257,17 +253,6 @@ final class RunRoutes {
                 RunEnqueuer.EnqueueRequest.isShareable(options),
                 executor.warnings(targetRequest.target()),
                 IdempotentRequest.of(request)));
-    }
-
-    /** A restricted key enqueues only what it may see, and does not occupy keys of runs that it may not see. */
-    private static void checkRestriction(ApiRequest request, TargetRequest targetRequest, Enqueue options) {
-        KeyLimits limits = request.caller().limits();
-        String handler = targetRequest.target().name();
-        targetRequest.checkRestriction(limits, options.queue());
-        if (options.uniqueKey() != null)
-            limits.requireUniqueKey(targetRequest.isToEndpoint() ? options.queue() : null, handler);
-        Enqueue.KeyLimit keyLimit = options.keyLimit();
-        if (keyLimit != null) limits.requireLimitKey(options.queue(), handler, keyLimit.key());
     }
 
     /** Returns the path of a run. */
@@ -296,7 +281,7 @@ final class RunRoutes {
         body.refuseUnknown();
         if (options.uniqueKey() != null)
             throw Problem.invalid("/key", "A batch cannot have a unique key. Leave it out.");
-        checkRestriction(request, targetRequest, options);
+        targetRequest.checkEnqueue(request.caller().limits(), options);
         List<String> warnings = executor.warnings(targetRequest.target());
         return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
             targetRequest.checkAllowed(new TargetRequest.WebhookRules(executor, transaction));
@@ -317,8 +302,7 @@ final class RunRoutes {
         JsonFields body = request.fields();
         String name = body.required("name", body.text("name"));
         Signal<Payload> signal = body.convert("name", () -> Signal.of(name, Payload.class));
-        Payload value =
-                new Payload(body.jsonValue("value").map(Json::bytes).orElse(EMPTY_OBJECT.getBytes(UTF_8)), "json");
+        Payload value = new Payload(body.jsonValue("value").map(Json::bytes).orElse("{}".getBytes(UTF_8)), "json");
         Optional<Send> id = body.text("id").map(text -> body.convert("id", () -> Send.id(text)));
         body.refuseUnknown();
         return executor.change(request, "run.signal", "run/" + id(request), transaction -> {
@@ -375,7 +359,9 @@ final class RunRoutes {
             Runs runs = transaction.project().runs();
             RedriveResult answer = edited.isEmpty()
                     ? runs.redrive(run.id())
-                    : body.convert("payload", () -> runs.redrive(run.id(), edited(runs, run, edited.get())));
+                    : body.convert(
+                            "payload",
+                            () -> runs.redrive(run.id(), TargetRequest.editedPayload(runs, run, edited.get())));
             if (edited.isPresent()) transaction.addAuditDetail("payload", "edited");
             if (answer instanceof RedriveResult.NotDead)
                 throw Problem.of(
@@ -394,26 +380,6 @@ final class RunRoutes {
             return ApiResponse.json(201, new JsonObject().put("run", fresh.toString()))
                     .withLocation(path(fresh));
         });
-    }
-
-    /** Returns the new payload; for a webhook, its target with the new payload as the body; for an event, its data. */
-    private static Payload edited(Runs runs, Run run, JsonNode given) {
-        Payload stored = runs.payload(run.id()).orElse(new Payload(new byte[0], "none"));
-        Optional<WebhookTarget> webhook = WebhookTargetJson.isWebhook(run.target())
-                ? WebhookTargetJson.fromPayload(stored.bytes())
-                : Optional.empty();
-        Optional<EventTarget> event =
-                EventTarget.isEvent(run.target().kind(), run.target().name())
-                        ? EventTarget.fromPayload(stored.bytes())
-                        : Optional.empty();
-        byte[] shown = webhook.map(target -> target.body().getBytes(UTF_8))
-                .or(() -> event.map(published -> published.dataPayload().bytes()))
-                .orElse(stored.bytes());
-        byte[] bytes = Json.bytes(PayloadRedaction.restored(given.deepCopy(), Json.parseStored(shown)));
-        if (event.isPresent())
-            return event.get().withData(new Payload(bytes, "json")).runPayload();
-        return webhook.map(target -> WebhookTargetJson.payload(target.body(new String(bytes, UTF_8))))
-                .orElseGet(() -> new Payload(bytes, "json"));
     }
 
     private static Problem notMovable(Run run) {

@@ -1,8 +1,12 @@
 package io.carillon.server.api;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.carillon.Runs;
 import io.carillon.internal.value.Names;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Payload;
+import io.carillon.run.Run;
 import io.carillon.run.Target;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.server.endpoint.WebhookTargetJson;
@@ -13,6 +17,7 @@ import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.KeyLimits;
 import io.carillon.server.http.Problem;
+import io.carillon.server.redaction.PayloadRedaction;
 import io.carillon.server.store.EndpointRepository;
 import io.carillon.server.store.StoredEndpoint;
 import io.carillon.webhook.Endpoint;
@@ -24,6 +29,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /**
  * The requested target of a run: a handler, or a webhook or an event, which is stored as the payload of the run.
@@ -175,5 +181,34 @@ record TargetRequest(Target target, Optional<WebhookTarget> webhook, Optional<Ev
                     "Queues that start with \"%s\" belong to endpoints. Choose another queue."
                             .formatted(Names.ENDPOINT_QUEUE_PREFIX));
         return given;
+    }
+
+    /** Returns the new payload; for a webhook, its target with the new payload as the body; for an event, its data. */
+    static Payload editedPayload(Runs runs, Run run, JsonNode given) {
+        Payload stored = runs.payload(run.id()).orElse(new Payload(new byte[0], "none"));
+        Optional<WebhookTarget> webhook = WebhookTargetJson.isWebhook(run.target())
+                ? WebhookTargetJson.fromPayload(stored.bytes())
+                : Optional.empty();
+        Optional<EventTarget> event =
+                EventTarget.isEvent(run.target().kind(), run.target().name())
+                        ? EventTarget.fromPayload(stored.bytes())
+                        : Optional.empty();
+        byte[] shown = webhook.map(target -> target.body().getBytes(UTF_8))
+                .or(() -> event.map(published -> published.dataPayload().bytes()))
+                .orElse(stored.bytes());
+        byte[] bytes = Json.bytes(PayloadRedaction.restored(given.deepCopy(), Json.parseStored(shown)));
+        if (event.isPresent())
+            return event.get().withData(new Payload(bytes, "json")).runPayload();
+        return webhook.map(target -> WebhookTargetJson.payload(target.body(new String(bytes, UTF_8))))
+                .orElseGet(() -> new Payload(bytes, "json"));
+    }
+
+    /** A restricted key enqueues only what it may see, and does not occupy keys of runs that it may not see. */
+    void checkEnqueue(KeyLimits limits, Enqueue options) {
+        String handler = target().name();
+        checkRestriction(limits, options.queue());
+        if (options.uniqueKey() != null) limits.requireUniqueKey(isToEndpoint() ? options.queue() : null, handler);
+        Enqueue.KeyLimit keyLimit = options.keyLimit();
+        if (keyLimit != null) limits.requireLimitKey(options.queue(), handler, keyLimit.key());
     }
 }

@@ -23,7 +23,7 @@ class WorkflowSignalsTest {
 
     private static String checkout(JsonNode order, Flow flow) {
         return flow.await(Signal.of("approval", JsonNode.class), Duration.ofDays(7))
-                .map(approval -> approval.path("by").asString("nobody named"))
+                .map(approval -> approval.path("by").asString("no name"))
                 .orElse("timed out");
     }
 
@@ -76,7 +76,7 @@ class WorkflowSignalsTest {
                 .isEqualTo("sent");
         runDue();
 
-        assertThat(SERVER.get(key, "/v1/runs/" + run).at("/result")).isEqualTo("nobody named");
+        assertThat(SERVER.get(key, "/v1/runs/" + run).at("/result")).isEqualTo("no name");
     }
 
     @Test
@@ -119,7 +119,7 @@ class WorkflowSignalsTest {
 
         send(reader, run, approval).requireStatus(403);
         send(other, run, approval).requireStatus(404);
-        send(SERVER.createProject("strangers"), run, approval).requireStatus(404);
+        send(SERVER.createProject("other-project"), run, approval).requireStatus(404);
         send(sender, run, approval).requireStatus(200);
         assertThat(SERVER.get(other, "/v1/runs?handler=checkout&key=order-4711")
                         .requireStatus(200)
