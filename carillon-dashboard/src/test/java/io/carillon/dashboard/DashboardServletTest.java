@@ -234,6 +234,7 @@ class DashboardServletTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void the_stream_of_a_user_who_may_change_things_stays_open() throws Exception {
         carillon.schedules().upsert("nightly", When.cron("0 2 * * *", "UTC"), SEND, "hello");

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -141,6 +142,7 @@ class QuotasTest {
                 .isEqualTo("false");
     }
 
+    @Tag("slow")
     @Test
     void redriven_runs_count_and_a_bulk_redrive_waits_until_runs_have_ended() {
         String key = SERVER.createProject("redriving");

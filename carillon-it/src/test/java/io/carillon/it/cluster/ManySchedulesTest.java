@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** More than a thousand schedules on three nodes, all due at the same instants. */
@@ -37,6 +38,7 @@ class ManySchedulesTest {
         this.clock = clock;
     }
 
+    @Tag("slow")
     @Test
     void three_nodes_execute_each_instant_of_twelve_hundred_schedules_once_and_share_the_work() throws Exception {
         List<Carillon> nodes = new ArrayList<>();

@@ -6,6 +6,7 @@ import com.microsoft.playwright.Page;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
@@ -73,6 +74,7 @@ class DashboardSessionsTest {
         page.locator("h1:has-text('Queues')").waitFor();
     }
 
+    @Tag("slow")
     @Test
     void two_tabs_share_one_event_stream() {
         List<String> streams = new CopyOnWriteArrayList<>();

@@ -22,6 +22,7 @@ import java.util.Collections;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Past events, of a new subscription or of a replay, do not fill the table of runs. */
@@ -68,6 +69,7 @@ class BacklogLimiterTest {
         return carillon.events().subscription("notes").orElseThrow();
     }
 
+    @Tag("slow")
     @Test
     void past_events_create_runs_only_while_fewer_than_10_000_wait() {
         Carillon client = fixture.client(builder -> builder);

@@ -144,6 +144,7 @@ class DeadReceiverTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void an_endpoint_that_rejects_messages_with_400_keeps_its_breaker_closed() {
         try (Webhooks webhooks = webhooks(HostLimits.defaults())) {

@@ -3,6 +3,7 @@ package io.carillon.server.dashboard;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
 /**
@@ -25,6 +27,9 @@ public final class DashboardFiles {
 
     /** A line that contains a comment only. */
     private static final Pattern COMMENT = Pattern.compile("(?m)^ *(?://.*|/\\*\\*.*\\*/)\n");
+
+    /** In a style sheet: a comment of one line, and the indentation of other lines. */
+    private static final Pattern STYLE_COMMENT = Pattern.compile("(?m)^ *(?:/\\*.*\\*/\n| )");
 
     /** The provider is part of the page, so it must not contain markup. */
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:\\[\\]-]*");
@@ -59,7 +64,7 @@ public final class DashboardFiles {
         if (!HOST.matcher(provider).matches()) throw new IllegalArgumentException("not a host name: " + provider);
         for (String name :
                 new String(read(INDEX), StandardCharsets.UTF_8).strip().split("\n", -1))
-            files.put(name, file(name, name.endsWith(".js") ? withoutComments(read(name)) : read(name)));
+            files.put(name, file(name, withoutComments(name, read(name))));
         hash = hashOf(files);
         text = new String(read(PAGE), StandardCharsets.UTF_8)
                 .replace("{hash}", hash)
@@ -100,8 +105,10 @@ public final class DashboardFiles {
     }
 
     /** The comments are for people who read the sources; they would be a twentieth of what a browser loads. */
-    private static byte[] withoutComments(byte[] script) {
-        return COMMENT.matcher(new String(script, StandardCharsets.UTF_8))
+    private static byte[] withoutComments(String name, byte[] contents) {
+        if (!name.endsWith(".js") && !name.endsWith(".css")) return contents;
+        return (name.endsWith(".js") ? COMMENT : STYLE_COMMENT)
+                .matcher(new String(contents, StandardCharsets.UTF_8))
                 .replaceAll("")
                 .getBytes(StandardCharsets.UTF_8);
     }
@@ -117,12 +124,20 @@ public final class DashboardFiles {
 
     private static byte[] compress(byte[] contents) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (GZIPOutputStream gzip = new GZIPOutputStream(bytes)) {
+        try (GZIPOutputStream gzip = new SmallestGzip(bytes)) {
             gzip.write(contents);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }
         return bytes.toByteArray();
+    }
+
+    /** Files are compressed once and sent often. */
+    private static final class SmallestGzip extends GZIPOutputStream {
+        SmallestGzip(OutputStream bytes) throws IOException {
+            super(bytes);
+            def.setLevel(Deflater.BEST_COMPRESSION);
+        }
     }
 
     private static String hashOf(Map<String, StaticFile> files) {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -80,6 +81,7 @@ class UserSessionsTest {
         send(cookie, "GET", "/v1/session").requireStatus(401);
     }
 
+    @Tag("slow")
     @Test
     void an_open_stream_is_no_use_of_its_session() throws Exception {
         String cookie = logIn("watching");
