@@ -28,6 +28,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Redrive of dead runs, and paused queues. */
@@ -126,6 +127,7 @@ class RedriveTest {
         assertThat(carillon.runs().redrive(RunFilter.all())).isEmpty();
     }
 
+    @Tag("slow")
     @Test
     void a_paused_queue_starts_no_run_on_any_node_and_other_queues_continue() {
         broken = false;

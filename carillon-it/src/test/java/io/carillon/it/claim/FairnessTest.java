@@ -153,6 +153,7 @@ class FairnessTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_thousand_lanes_with_uneven_backlogs_are_served_equally(TestDatabase database) {
         List<NewRun> backlog = new ArrayList<>();

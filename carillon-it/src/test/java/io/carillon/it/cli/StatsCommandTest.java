@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -23,6 +24,7 @@ class StatsCommandTest {
         return result.out();
     }
 
+    @Tag("slow")
     @Test
     void shows_rates_that_are_not_rounded_to_zero_and_durations_with_their_unit() {
         SERVER.run("run", "enqueue", "fine");

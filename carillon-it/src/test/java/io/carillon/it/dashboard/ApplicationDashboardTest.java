@@ -23,6 +23,7 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -110,6 +111,7 @@ class ApplicationDashboardTest {
         assertThat(page.locator("button[aria-label='Log out']").count()).isZero();
     }
 
+    @Tag("slow")
     @Test
     void an_operator_cancels_a_run_and_a_viewer_sees_why_not() {
         RunId run = carillon.enqueue(SEND, "hello", Enqueue.after(Duration.ofHours(1)))

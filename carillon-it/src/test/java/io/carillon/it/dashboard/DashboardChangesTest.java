@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.WaitForSelectorState;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
@@ -84,6 +85,7 @@ class DashboardChangesTest {
         assertThat(queue.path("weight").asInt()).isEqualTo(4);
     }
 
+    @Tag("slow")
     @Test
     void a_waiting_run_is_started_now() {
         String run = BROWSER.server().enqueue("fine", "{}", ",\"after\":\"9h\"");

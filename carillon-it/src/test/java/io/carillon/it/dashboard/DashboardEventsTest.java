@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -66,6 +67,7 @@ class DashboardEventsTest {
         page.waitForFunction("() => location.hash.startsWith('#/runs/run_')");
     }
 
+    @Tag("slow")
     @Test
     void a_subscription_is_paused_shows_its_lag_and_is_resumed() {
         subscribe("held-by-hand", "held");

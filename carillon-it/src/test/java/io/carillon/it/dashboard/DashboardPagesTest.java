@@ -11,10 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every page of the dashboard opens without an error, is accessible in both themes, and fits narrow screens. */
 class DashboardPagesTest {
@@ -94,11 +93,18 @@ class DashboardPagesTest {
                 "/no-such-page");
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = ColorScheme.class,
-            names = {"LIGHT", "DARK"})
-    void every_page_opens_without_errors_and_is_accessible(ColorScheme colors) {
+    @Test
+    void every_page_opens_without_errors_and_is_accessible() {
+        openAndCheckEveryPage(ColorScheme.LIGHT);
+    }
+
+    @Tag("slow")
+    @Test
+    void every_dark_page_opens_without_errors_and_is_accessible() {
+        openAndCheckEveryPage(ColorScheme.DARK);
+    }
+
+    private static void openAndCheckEveryPage(ColorScheme colors) {
         Page page = BROWSER.open(new com.microsoft.playwright.Browser.NewContextOptions()
                 .setColorScheme(colors)
                 .setReducedMotion(com.microsoft.playwright.options.ReducedMotion.REDUCE));

@@ -7,6 +7,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.json.JsonMapper;
@@ -88,6 +89,7 @@ class InjectedTextTest {
         assertThat(page.locator(".notice").first().innerText()).contains(CORPUS.get(0), CORPUS.get(1));
     }
 
+    @Tag("slow")
     @Test
     void text_in_the_address_is_inert() {
         Page page = BROWSER.loggedIn();

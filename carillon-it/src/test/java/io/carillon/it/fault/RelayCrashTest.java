@@ -82,6 +82,7 @@ class RelayCrashTest {
                 new EventTransfers.Declared("default", List.of(new TableRelay(source)), List.of()));
     }
 
+    @Tag("slow")
     @Test
     void every_event_is_sent_once_after_a_crash_before_the_cursor_moves() throws Exception {
         crashAt("relays.advance", BEFORE);

@@ -21,6 +21,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Relays of events to Kafka, as an application uses them. */
@@ -131,6 +132,7 @@ class KafkaRelayTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_rejected_event_blocks_its_key_until_it_is_skipped_or_accepted() {
         broker.createTopic(topic, 1, Map.of("max.message.bytes", "2000"));

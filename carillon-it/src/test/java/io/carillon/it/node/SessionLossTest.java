@@ -166,6 +166,7 @@ class SessionLossTest {
         eventually().until(() -> node.health().healthy());
     }
 
+    @Tag("slow")
     @Test
     void a_pool_exhausted_by_handlers_does_not_stop_the_heartbeat() throws Exception {
         try (HikariDataSource pool = hikari(8)) {

@@ -12,6 +12,7 @@ import io.carillon.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How often planning writes a schedule, compared with how often the schedule runs. */
@@ -37,6 +38,7 @@ class PlanWritesTest {
         fixture.close();
     }
 
+    @Tag("slow")
     @Test
     void a_schedule_of_every_second_is_planned_once_a_minute_and_runs_each_second() {
         database.execute("""

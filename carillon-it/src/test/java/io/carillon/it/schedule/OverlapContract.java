@@ -289,6 +289,8 @@ abstract class OverlapContract extends PlanningContract {
         Attempt first = claimFirst(OverlapPolicy.QUEUE_ALL);
         RunId early = storage().schedules().trigger(PROJECT, "report").orElseThrow();
         step();
+        // At the very instant of the tick it would have the same position.
+        advance(Duration.ofMillis(1));
         RunId late = storage().schedules().trigger(PROJECT, "report").orElseThrow();
         apply(node, first, complete());
 

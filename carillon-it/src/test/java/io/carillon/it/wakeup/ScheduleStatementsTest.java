@@ -23,6 +23,7 @@ class ScheduleStatementsTest {
     private static final int SCHEDULES = 10_000;
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
+    @Tag("slow")
     @Test
     void a_run_due_call_sends_the_same_statements_with_and_without_schedules() {
         try (IdleCarillon none = new IdleCarillon(Wakeup.http());
