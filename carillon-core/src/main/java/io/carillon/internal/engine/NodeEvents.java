@@ -90,7 +90,7 @@ final class NodeEvents implements EngineEvents {
     }
 
     @Override
-    public void onEventTick() {
+    public void onEventSnapshot() {
         engine.transfers.wakeRelays();
     }
 

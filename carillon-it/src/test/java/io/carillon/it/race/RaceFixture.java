@@ -241,7 +241,7 @@ final class RaceFixture extends PlanningContract {
     void subscribed() {
         publish(RaceEventCases.FIRST, RaceEventCases.SECOND_EVENT);
         storage().events().declare(RaceEventCases.declaration("order.*"));
-        storage().eventDispatch().storeTick();
+        storage().eventDispatch().storeSnapshot();
         subscriptions = storage().eventDispatch().behind(10);
     }
 

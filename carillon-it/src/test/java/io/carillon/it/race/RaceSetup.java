@@ -172,12 +172,12 @@ enum RaceSetup {
     WAIT_FAILED(fixture -> fixture.waiting(Enqueue.Then.CANCEL)),
     /** The partitions of today and yesterday exist, also after a race has removed old ones. */
     PARTITIONS(fixture -> fixture.storage().maintenance().ensurePartitions(0)),
-    /** An event that no tick contains. */
+    /** An event that no snapshot contains. */
     EVENT_PUBLISHED(fixture -> fixture.publish(RaceEventCases.FIRST)),
-    /** Like {@link #EVENT_PUBLISHED}, after five days, and with two older ticks. */
-    OLD_TICKS(fixture -> {
+    /** Like {@link #EVENT_PUBLISHED}, after five days, and with two older snapshots. */
+    OLD_SNAPSHOTS(fixture -> {
         fixture.database().database().execute("""
-                INSERT INTO carillon.event_tick (tick, snapshot) VALUES (1, '3:3:'), (2, '3:3:')
+                INSERT INTO carillon.event_snapshot (snapshot, transactions) VALUES (1, '3:3:'), (2, '3:3:')
                 """);
         fixture.advance(Duration.ofDays(5));
         fixture.publish(RaceEventCases.FIRST);
@@ -193,13 +193,13 @@ enum RaceSetup {
     SUBSCRIPTION_CAUGHT_UP(fixture -> {
         fixture.subscribed();
         fixture.database().database().execute("""
-                UPDATE carillon.event_dispatch SET tick = 1;
-                UPDATE carillon.event_cursor SET tick = 1;
+                UPDATE carillon.event_dispatch SET snapshot = 1;
+                UPDATE carillon.event_cursor SET snapshot = 1;
                 """);
         fixture.readPlace();
     }),
     /** Claimed ticks that publish an event. */
-    EVENT_TICKS(fixture -> {
+    PUBLISHING_TICKS(fixture -> {
         fixture.runs();
         fixture.database().database().execute("""
                 UPDATE carillon.run SET target_name = 'carillon.publish', payload = convert_to(
@@ -215,7 +215,7 @@ enum RaceSetup {
     REPLAY_ENDED(fixture -> {
         fixture.subscribed();
         fixture.database().database().execute("""
-                INSERT INTO carillon.event_cursor (project, name, replay, tick, seq, ends_at_tick)
+                INSERT INTO carillon.event_cursor (project, name, replay, snapshot, seq, ends_at_snapshot)
                 SELECT project, name, 7, 1, 9223372036854775807, 1 FROM carillon.event_subscription
                 """);
     }),

@@ -29,7 +29,7 @@ class StatementCostTest {
             "AttemptEndings.PUBLISH",
             "EventDispatchRepository.DELIVER",
             "EventDispatchRepository.DISPATCH",
-            "EventDispatchRepository.STORE_TICK",
+            "EventDispatchRepository.STORE_SNAPSHOT",
             "EventRepository.ADVANCE_STREAM",
             "EventRepository.PUBLISH",
             "EventRepository.TAKE_PUBLISH_IDS",

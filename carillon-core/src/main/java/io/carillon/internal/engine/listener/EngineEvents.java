@@ -48,8 +48,8 @@ public interface EngineEvents {
     /** A plan was written. */
     default void onPlanned(TickPlan plan) {}
 
-    /** A tick was stored, so events have a position. */
-    default void onEventTick() {}
+    /** A snapshot of the ended transactions was stored, so events have a position. */
+    default void onEventSnapshot() {}
 
     /** Subscriptions got runs for published events. */
     default void onEventRuns(List<EventDispatchStore.NewRuns> runs) {}

@@ -41,13 +41,13 @@ final class RelayLoop implements Loop.Task {
     private static final long GIVE_UP_NANOS = Duration.ofSeconds(20).toNanos();
 
     private static final long PAUSE_NANOS = Duration.ofSeconds(6).toNanos();
-    /** A cursor without events is written after this time, or when it is this many ticks behind. */
+    /** A cursor without events is written after this time, or when it is this many snapshots behind. */
     private static final long IDLE_CURSOR_NANOS = Duration.ofSeconds(10).toNanos();
 
-    private static final int IDLE_CURSOR_TICKS = 500;
+    private static final int IDLE_CURSOR_SNAPSHOTS = 500;
     private static final int MAX_EVENTS = 2_000;
     private static final long MAX_BYTES = 4L << 20;
-    private static final long MAX_WINDOW_TICKS = 1_024;
+    private static final long MAX_WINDOW_SNAPSHOTS = 1_024;
     private static final int MAX_ERROR = 2_000;
 
     private final Name name;
@@ -60,7 +60,7 @@ final class RelayLoop implements Loop.Task {
     private EventRelay.@Nullable Sender sender;
     private @Nullable Lease openedFor;
     private @Nullable Examined examined;
-    private long windowTicks = 1;
+    private long windowSnapshots = 1;
     private int maxEvents = MAX_EVENTS;
     private int maxReleased = MAX_EVENTS;
     private long failingSince;
@@ -141,7 +141,7 @@ final class RelayLoop implements Loop.Task {
             List<Positioned> read = store.read(
                     name.project(),
                     relay.topic().name(),
-                    new RelayStore.Window(state.start(), current.to().tick(), current.read(), Long.MAX_VALUE));
+                    new RelayStore.Window(state.start(), current.to().snapshot(), current.read(), Long.MAX_VALUE));
             boolean same = read.size() == current.read()
                     && read.get(read.size() - 1).position().equals(current.to())
                     && read.get(read.size() - 1).event().id().equals(current.last());
@@ -184,12 +184,12 @@ final class RelayLoop implements Loop.Task {
         Examined known = examined != null && examined.cursor().equals(state.cursor()) ? examined : null;
         EventPosition from = known == null ? state.start() : known.upTo();
         if (from.base() >= state.latest()) return false;
-        long last = Math.min(state.latest(), from.base() + windowTicks);
+        long last = Math.min(state.latest(), from.base() + windowSnapshots);
         List<Positioned> read = store.read(
                 name.project(), relay.topic().name(), new RelayStore.Window(from, last, maxEvents, MAX_BYTES));
         boolean full = read.size() == maxEvents || bytes(read) >= MAX_BYTES;
-        if (full) windowTicks = Math.max(1, windowTicks / 2);
-        else if (read.size() < MAX_EVENTS / 4) windowTicks = Math.min(MAX_WINDOW_TICKS, 2 * windowTicks);
+        if (full) windowSnapshots = Math.max(1, windowSnapshots / 2);
+        else if (read.size() < MAX_EVENTS / 4) windowSnapshots = Math.min(MAX_WINDOW_SNAPSHOTS, 2 * windowSnapshots);
         EventPosition to = full ? read.get(read.size() - 1).position() : EventPosition.endOf(last);
         if (read.isEmpty()) nothingFound(held, state.cursor(), known, to);
         else send(held, state, read, to);
@@ -200,10 +200,11 @@ final class RelayLoop implements Loop.Task {
         return read.stream().mapToLong(one -> one.event().data().bytes().length).sum();
     }
 
-    /** Writes the cursor at most every 10 s or 500 ticks, so that a relay without events writes little. */
+    /** Writes the cursor at most every 10 s or 500 snapshots, so that a relay without events writes little. */
     private void nothingFound(Lease held, EventPosition cursor, @Nullable Examined known, EventPosition to) {
         long since = known == null ? System.nanoTime() : known.since();
-        boolean due = System.nanoTime() - since > IDLE_CURSOR_NANOS || to.tick() - cursor.tick() > IDLE_CURSOR_TICKS;
+        boolean due = System.nanoTime() - since > IDLE_CURSOR_NANOS
+                || to.snapshot() - cursor.snapshot() > IDLE_CURSOR_SNAPSHOTS;
         if (due) advance(held, new Advance(cursor, to, 0, List.of()));
         else examined = new Examined(cursor, to, since);
     }
@@ -329,7 +330,7 @@ final class RelayLoop implements Loop.Task {
     @Override
     public void onFailure(Throwable failure) {
         closeSender();
-        windowTicks = 1;
+        windowSnapshots = 1;
         Lease held = lease;
         if (held == null) return;
         if (!failing) failingSince = System.nanoTime();

@@ -40,8 +40,8 @@ public interface RelayStore {
     /**
      * The cursor of a relay.
      *
-     * @param start where to read: the cursor, or the oldest tick if retention has removed the tick of the cursor
-     * @param latest the last tick
+     * @param start where to read: the cursor, or the oldest snapshot if retention has removed that of the cursor
+     * @param latest the last snapshot
      * @param decided whether an operator has decided about a rejected event
      * @param blockedKeys the keys whose events wait, up to {@link #MAX_BLOCKED_KEYS} and one more
      */
@@ -60,7 +60,7 @@ public interface RelayStore {
     /** An event and its position. */
     record Positioned(EventPosition position, Event<Payload> event) {}
 
-    /** Events to be read: behind a position, up to a tick, until one of the limits is reached. */
+    /** Events to be read: behind a position, up to a snapshot, until one of the limits is reached. */
     record Window(EventPosition after, long last, int maxEvents, long maxBytes) {}
 
     /** Returns events of a topic in their order. At least one is returned if there is any, whatever its size. */

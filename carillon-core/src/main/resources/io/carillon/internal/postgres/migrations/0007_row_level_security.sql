@@ -22,16 +22,16 @@ BEGIN
     carillon.gate, carillon.cancel_request, carillon.unique_key_window, carillon.progress, carillon.open_attempt,
     carillon.run_wait, carillon.idempotency, carillon.endpoint, carillon.endpoint_secret, carillon.event_subscription,
     carillon.event_cursor, carillon.project_member TO carillon_api;
-  GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt, carillon.event_store,
-    carillon.event_publish_id TO carillon_api;
+  GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt,
+    carillon.event_store, carillon.event_publish_id TO carillon_api;
   GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action, carillon.event_stream TO carillon_api;
   -- Users belong to no project: the role sees those who are members of the current one, and no sessions.
   GRANT SELECT ON carillon.app_user TO carillon_api;
   GRANT SELECT ON carillon.project, carillon.stats_minute, carillon.stats_hour TO carillon_api;
   -- A change of members locks the project, and records that it has had an admin.
   GRANT UPDATE (had_admin) ON carillon.project TO carillon_api;
-  -- Ticks, epochs and the place of the dispatch belong to no project and contain numbers of transactions only.
-  GRANT SELECT ON carillon.event_tick, carillon.event_epoch, carillon.event_dispatch TO carillon_api;
+  -- Snapshots, epochs and the place of the dispatch belong to no project and contain numbers of transactions only.
+  GRANT SELECT ON carillon.event_snapshot, carillon.event_epoch, carillon.event_dispatch TO carillon_api;
   -- Nodes move relays and sources. Callers read them, and decide about what was rejected or blocks.
   GRANT SELECT, DELETE ON carillon.event_relay, carillon.event_relay_held TO carillon_api;
   GRANT UPDATE (state) ON carillon.event_relay_held TO carillon_api;
