@@ -176,8 +176,8 @@ END $$;
 
 -- Makes workflows ready whose answer has arrived. Returns one row for each of them ('ready'), and for each one that
 -- another transaction has locked ('busy'; the caller tries again). A run that a node holds is left alone: its node
--- calls this function after it has parked the run. The lock comes first, then the records and answers are read by a later
--- statement. The check before the lock keeps workflows that do not wait for their signals from being written.
+-- calls this function after it has parked the run. The lock comes first, then the records and answers are read by a
+-- later statement. The check before the lock keeps workflows that do not wait for their signals from being written.
 CREATE FUNCTION carillon.wake_workflows(p_projects text[], p_ids uuid[])
 RETURNS TABLE (project text, id uuid, outcome text, queue text, gate_key text) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
@@ -189,7 +189,8 @@ BEGIN
     CONTINUE WHEN NOT carillon.answer_arrived(v_key.project, v_key.id);
     SELECT r.ctid AS row_ctid, r.queue, r.gate_key, r.parked INTO v_run FROM carillon.run r
      WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id AND r.owner IS NULL
-       AND (r.parked IS NULL AND r.ready_at > carillon.clock() OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
+       AND (r.parked IS NULL AND r.ready_at > carillon.clock()
+         OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
      ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
       PERFORM 1 FROM carillon.run r
