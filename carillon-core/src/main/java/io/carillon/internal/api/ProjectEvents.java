@@ -87,7 +87,7 @@ public final class ProjectEvents implements Events {
                     ErrorCode.INVALID_OPTION,
                     "Events of the topic '%s' need a key, because the topic has versions. Set it with key(…)."
                             .formatted(event.type().topic().name()));
-        Payload data = ScheduledEvent.encode(event, runFactory.codec());
+        Payload data = TickEvent.encode(event, runFactory.codec());
         return new EventToStore(
                 runFactory.project(),
                 new EventId(runFactory.newId().value()),
