@@ -1,6 +1,6 @@
 package io.carillon.internal.engine;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.store.event.EventDispatchStore;
@@ -46,7 +46,7 @@ final class EventDispatcher implements Loop.Task {
     private final EventDispatchStore store;
     private final Uuid7.Sequence runIds;
     private final ClusterSize clusterSize;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final LateSubscriptions late;
     private final Loop loop = new Loop("events", true, this);
 
@@ -61,12 +61,12 @@ final class EventDispatcher implements Loop.Task {
     /** Whether another node was moving the place. Then it may not know of the last snapshot. */
     private boolean contended;
 
-    EventDispatcher(EventDispatchStore store, DatabaseClock clock, ClusterSize clusterSize, EngineEvents events) {
+    EventDispatcher(EventDispatchStore store, DatabaseClock clock, ClusterSize clusterSize, LoopReports reports) {
         this.store = store;
         this.runIds = new Uuid7.Sequence(clock);
         this.clusterSize = clusterSize;
-        this.events = events;
-        this.late = new LateSubscriptions(store, runIds, events);
+        this.reports = reports;
+        this.late = new LateSubscriptions(store, runIds, reports);
     }
 
     /** Returns the thread that repeats this task. */
@@ -111,7 +111,7 @@ final class EventDispatcher implements Loop.Task {
         long latest = store.storeSnapshot();
         boolean found = latest != lastSnapshot;
         lastSnapshot = latest;
-        if (found) events.onEventSnapshot();
+        if (found) reports.onEventSnapshot();
         contended = false;
         Place place = store.place();
         while (loop.isOpen() && place.position().base() < latest && !contended) {
@@ -174,6 +174,6 @@ final class EventDispatcher implements Loop.Task {
         long runs = created.get().stream().mapToLong(NewRuns::runs).sum();
         if (runs > 2L * WRITE_RUNS) batch = (int) Math.max(1, (long) batch * WRITE_RUNS / runs);
         else if (runs < WRITE_RUNS) batch = Math.min(WRITE_EVENTS, 2 * batch);
-        events.onEventRuns(created.get());
+        reports.onEventRuns(created.get());
     }
 }

@@ -2,7 +2,7 @@ package io.carillon.internal.engine;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.store.event.EventDispatchStore;
 import io.carillon.internal.store.event.EventDispatchStore.Cursor;
 import io.carillon.internal.store.event.EventDispatchStore.Delivered;
@@ -47,7 +47,7 @@ final class LateSubscriptions {
 
     private final EventDispatchStore store;
     private final Uuid7.Sequence runIds;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final BacklogLimiter limiter;
     /** Subscriptions that failed, and when they are served again. */
     private final Map<Subscriber, Long> failing = new HashMap<>();
@@ -60,10 +60,10 @@ final class LateSubscriptions {
     private long until = System.nanoTime();
     private boolean unfinished;
 
-    LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, EngineEvents events) {
+    LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, LoopReports reports) {
         this.store = store;
         this.runIds = runIds;
-        this.events = events;
+        this.reports = reports;
         this.limiter = new BacklogLimiter(store);
     }
 
@@ -302,7 +302,7 @@ final class LateSubscriptions {
 
     /** Announces the runs. Returns the subscriptions that were moved. */
     private Set<Name> record(Delivered delivered) {
-        if (!delivered.runs().isEmpty()) events.onEventRuns(delivered.runs());
+        if (!delivered.runs().isEmpty()) reports.onEventRuns(delivered.runs());
         return delivered.moved();
     }
 

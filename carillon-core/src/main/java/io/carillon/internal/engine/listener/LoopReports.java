@@ -11,12 +11,12 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What the parts of a node report to each other. Each event is a hint: if it is lost, a poll, a scan or a
+ * What the loops of a node report to each other. Each report is a hint: if it is lost, a poll, a scan or a
  * reconciliation finds the same work later. The methods return quickly and do not use the database.
  */
-public interface EngineEvents {
-    /** Ignores all events. */
-    EngineEvents NONE = new EngineEvents() {};
+public interface LoopReports {
+    /** Ignores all reports. */
+    LoopReports NONE = new LoopReports() {};
 
     /** A group of ends was written, so slots and claim capacity may be free again. */
     default void onEndsWritten() {}
