@@ -15,16 +15,16 @@ import io.carillon.internal.engine.attempt.Workers;
 import io.carillon.internal.engine.claim.ClaimPacing;
 import io.carillon.internal.engine.claim.Claimer;
 import io.carillon.internal.engine.claim.LaneDueTimes;
-import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.listener.ListenerDispatcher;
 import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.BoundedWait;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.Heartbeat;
 import io.carillon.internal.engine.node.Maintenance;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.node.Rescuer;
-import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.relay.RelayAndSourceLoops;
 import io.carillon.internal.engine.wakeup.WakeupController;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
@@ -69,7 +69,7 @@ public final class Engine implements AutoCloseable {
     private final PlanningLoop planning;
     private final EventDispatcher eventDispatcher;
     private final @Nullable ClaimLeader claimLeader;
-    final EventTransfers transfers;
+    final RelayAndSourceLoops relaysAndSources;
     private final AttemptWatchdog watchdog;
     private final Maintenance maintenance;
     final Maintenance.SchemaWatch schemaWatch;
@@ -93,7 +93,8 @@ public final class Engine implements AutoCloseable {
         laneDueTimes = new LaneDueTimes(queue::capacity);
         ActiveAttempts activeAttempts = new ActiveAttempts(reports);
         node = new Node(activeAttempts, handlers, clock, this::dispatch);
-        completer = new Completer(storage.runs(), activeAttempts, listeners.attempts(), reports, () -> queue.size() > 0);
+        completer =
+                new Completer(storage.runs(), activeAttempts, listeners.attempts(), reports, () -> queue.size() > 0);
         TransactionalCalls transactions = new TransactionalCalls(parts.connections(), storage.runs(), transactionSlots);
         runner = new AttemptRunner(handlers, completer, transactions, listeners.attempts());
         workers = new Workers(queue, config.concurrency(), this::run);
@@ -112,7 +113,8 @@ public final class Engine implements AutoCloseable {
             planning.planOnlyAsLeader(node::id, config.leaderLease(), config.leaderCheckInterval());
         claimLeader = config.claiming() == NodeConfig.Claiming.LEADER ? claimOnlyAsLeader() : null;
         eventDispatcher = new EventDispatcher(storage.eventDispatch(), clock, node.clusterSize(), reports);
-        transfers = new EventTransfers(parts.transfers(), storage.relays(), node::id, this::announceEvents);
+        relaysAndSources =
+                new RelayAndSourceLoops(parts.relaysAndSources(), storage.relays(), node::id, this::announceEvents);
         maintenance = new Maintenance(storage.maintenance(), config, completer::endedCount);
         schemaWatch = new Maintenance.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
         statusReader =
@@ -139,7 +141,7 @@ public final class Engine implements AutoCloseable {
         heartbeat.register();
         permanentLoops().forEach(Loop::start);
         leaderLoop().forEach(Loop::start);
-        transfers.loops().forEach(Loop::start);
+        relaysAndSources.loops().forEach(Loop::start);
         wakeupController.start(new WakeupController.WakeupHandlers(
                 hintDispatcher::handleHint, lane -> claimer.hint(lane, Instant.EPOCH), claimer::pollAllNow));
         log.info(
@@ -173,7 +175,7 @@ public final class Engine implements AutoCloseable {
     /** Stops claiming and planning because the schema needs a newer version. Attempts that are running continue. */
     private void leaveWorkToNewerNodes() {
         claimer.stopClaiming();
-        transfers.stop(BoundedWait.FULL_TIME);
+        relaysAndSources.stop(BoundedWait.FULL_TIME);
         queue.close().forEach(completer::handBack);
         Loop.stopAll(leaderLoop(), BoundedWait.FULL_TIME);
         Loop.stopAll(List.of(planning.loop(), eventDispatcher.loop(), claimer.newLaneLoop()), BoundedWait.FULL_TIME);
@@ -185,7 +187,7 @@ public final class Engine implements AutoCloseable {
     }
 
     private Stream<Loop> loops() {
-        return Stream.of(permanentLoops(), leaderLoop(), transfers.loops(), wakeupController.loops())
+        return Stream.of(permanentLoops(), leaderLoop(), relaysAndSources.loops(), wakeupController.loops())
                 .flatMap(List::stream);
     }
 
@@ -343,7 +345,7 @@ public final class Engine implements AutoCloseable {
                 .forEach(completer::handBack);
         boundedWait.until(idle, Duration.ofSeconds(5));
         Loop.stopAll(leaderLoop(), boundedWait);
-        transfers.stop(boundedWait);
+        relaysAndSources.stop(boundedWait);
         runLoggingFailure("stop receiving hints", () -> wakeupController.stopReceiving(boundedWait));
         Loop.stopAll(
                 List.of(

@@ -91,7 +91,7 @@ final class ReportDispatcher implements LoopReports {
 
     @Override
     public void onEventSnapshot() {
-        engine.transfers.wakeRelays();
+        engine.relaysAndSources.wakeRelays();
     }
 
     @Override

@@ -9,7 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.event.EventId;
 import io.carillon.event.Relay;
 import io.carillon.internal.engine.Engine;
-import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.relay.RelayAndSourceLoops;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.event.EventToStore;
@@ -79,7 +79,7 @@ class RelayCrashTest {
                 source,
                 name,
                 List.of(),
-                new EventTransfers.Declared("default", List.of(new TableRelay(source)), List.of()));
+                new RelayAndSourceLoops.Declared("default", List.of(new TableRelay(source)), List.of()));
     }
 
     @Tag("slow")
