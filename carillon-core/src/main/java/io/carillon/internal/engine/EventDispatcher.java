@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Creates runs for the events that subscriptions select. Like planning, every node does it: it reads, and writes
  * where nothing has changed meanwhile, so the first node wins and the others write nothing. A round stores a
- * snapshot, moves the place of all subscriptions up to it, and then brings {@link LateSubscriptions} nearer to this
+ * snapshot, moves the place of all subscriptions up to it, and then brings {@link CursorDispatcher} nearer to this
  * place. Each event is read once, whatever the number of projects and subscriptions.
  */
 final class EventDispatcher implements Loop.Task {
@@ -47,7 +47,7 @@ final class EventDispatcher implements Loop.Task {
     private final Uuid7.Sequence runIds;
     private final ClusterSize clusterSize;
     private final LoopReports reports;
-    private final LateSubscriptions late;
+    private final CursorDispatcher cursorDispatcher;
     private final Loop loop = new Loop("events", true, this);
 
     private long windowSnapshots = 1;
@@ -66,7 +66,7 @@ final class EventDispatcher implements Loop.Task {
         this.runIds = new Uuid7.Sequence(clock);
         this.clusterSize = clusterSize;
         this.reports = reports;
-        this.late = new LateSubscriptions(store, runIds, reports);
+        this.cursorDispatcher = new CursorDispatcher(store, runIds, reports);
     }
 
     /** Returns the thread that repeats this task. */
@@ -119,13 +119,13 @@ final class EventDispatcher implements Loop.Task {
             move(place, latest);
             place = store.place();
         }
-        boolean caughtUp = late.catchUp(place, loop::isOpen);
+        boolean caughtUp = cursorDispatcher.catchUp(place, loop::isOpen);
         return caughtUp || found || contended;
     }
 
-    /** Returns whether late subscriptions are left for which the last call had no time. */
+    /** Returns whether subscriptions with a cursor are left for which the last call had no time. */
     boolean isUnfinished() {
-        return late.isUnfinished();
+        return cursorDispatcher.isUnfinished();
     }
 
     /** Reads the events of one window, and moves the place behind them. */

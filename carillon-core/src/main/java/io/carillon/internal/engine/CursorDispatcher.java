@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  * to the place of all others and then continue with the others, without a cursor; a replay reads up to its end.
  * {@link BacklogLimiter} limits how many runs they create.
  */
-final class LateSubscriptions {
-    private static final Logger log = LoggerFactory.getLogger(LateSubscriptions.class);
+final class CursorDispatcher {
+    private static final Logger log = LoggerFactory.getLogger(CursorDispatcher.class);
     private static final int SUBSCRIPTIONS = 2_000;
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_RUNS = 2_000;
@@ -60,7 +60,7 @@ final class LateSubscriptions {
     private long until = System.nanoTime();
     private boolean unfinished;
 
-    LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, LoopReports reports) {
+    CursorDispatcher(EventDispatchStore store, Uuid7.Sequence runIds, LoopReports reports) {
         this.store = store;
         this.runIds = runIds;
         this.reports = reports;
