@@ -83,7 +83,7 @@ class StatementCostTest {
                     "sent every five seconds for the rows of this process, or every ten minutes"),
             Map.entry("PostgresStorage\\.ENSURE_PROJECT", "sent once for each project"),
             Map.entry(
-                    "(ScheduleRepository|NewSchedules|SchedulePauses|FutureTicks|Backfill)\\.\\w+",
+                    "(ScheduleRepository|NewSchedules|SchedulePauses|UnstartedTicks|Backfill)\\.\\w+",
                     "sent when a user changes or triggers a schedule"),
             Map.entry("BulkRunActions\\.\\w+|RunAdminRepository\\.REDRIVE", "sent for actions of operators"),
             Map.entry(
