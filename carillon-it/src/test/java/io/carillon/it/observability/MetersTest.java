@@ -66,7 +66,7 @@ class MetersTest {
     void close() {
         fixture.close();
         fixture.database().clock().useRealTime();
-        fixture.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.planning_token");
+        fixture.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.leader_token");
     }
 
     private interface Scenario {

@@ -37,12 +37,12 @@ final class RaceScheduleCases extends RaceCaseList {
         ticks();
         gates();
         add(
-                "PlanningToken.ACQUIRE",
+                "LeaderToken.ACQUIRE",
                 (fixture, through, sender) -> through.plans().acquireToken(RaceFixture.claimer(sender), SECOND),
                 TOKEN,
                 EMPTY);
         add(
-                "PlanningToken.RELEASE",
+                "LeaderToken.RELEASE",
                 (fixture, through, sender) -> done(() -> through.plans().releaseToken(RaceFixture.OTHER)),
                 TOKEN);
         add(

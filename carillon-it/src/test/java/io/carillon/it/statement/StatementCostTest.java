@@ -51,7 +51,7 @@ class StatementCostTest {
             "NodeRepository.PROGRESS",
             "NodeRepository.RENEW_LEASE",
             "PlanRepository.DUE",
-            "PlanningToken.ACQUIRE",
+            "LeaderToken.ACQUIRE",
             "RunRepository.CLAIM_NUMBERS",
             "RunRepository.REWRITE_CLAIM_RECORDS",
             "RunWaitRepository.CANCEL",
@@ -94,7 +94,7 @@ class StatementCostTest {
                     "sent when a breaker changes"),
             Map.entry(
                     "NodeRepository\\.(REGISTER|RETIRE|DECLARE_DEAD|UNPARK|UNPARK_ALL|PARK_ISOLATED)"
-                            + "|LostLeaseRescuer\\.\\w+|RunRepository\\.RECORD_ISOLATION|PlanningToken\\.RELEASE",
+                            + "|LostLeaseRescuer\\.\\w+|RunRepository\\.RECORD_ISOLATION|LeaderToken\\.RELEASE",
                     "sent when a node starts, stops or dies; up to 5,000 runs justify the cost of UNPARK_ALL"),
             Map.entry("ScheduleMaintenance\\.UPDATE_TZDATA", "sent when the rules of time zones change"));
 

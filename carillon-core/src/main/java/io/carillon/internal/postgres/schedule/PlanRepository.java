@@ -228,8 +228,8 @@ public final class PlanRepository implements PlanStore {
     private final Database database;
     private final Partitions partitions;
     private final ScheduleMaintenance scheduleMaintenance;
-    private final PlanningToken planningToken;
-    private final PlanningToken claimToken;
+    private final LeaderToken planningToken;
+    private final LeaderToken claimToken;
     private final EndedRows endedRows;
 
     public PlanRepository(
@@ -238,8 +238,8 @@ public final class PlanRepository implements PlanStore {
         this.partitions = partitions;
         this.scheduleMaintenance = scheduleMaintenance;
         this.endedRows = endedRows;
-        this.planningToken = new PlanningToken(database, "planning");
-        this.claimToken = new PlanningToken(database, "claiming");
+        this.planningToken = new LeaderToken(database, "planning");
+        this.claimToken = new LeaderToken(database, "claiming");
     }
 
     @Override

@@ -386,7 +386,7 @@ CREATE TABLE carillon.lane_attempt_stats (
 
 -- A row is a right that one node holds until it expires. The row 'planning' is the right to plan in
 -- leader mode, 'claiming' the right to claim runs.
-CREATE TABLE carillon.planning_token (
+CREATE TABLE carillon.leader_token (
   name       text COLLATE "C" PRIMARY KEY,
   owner      uuid NOT NULL,
   epoch      bigint NOT NULL,                            -- raised when another node takes it
