@@ -117,7 +117,7 @@ class ProjectIsolationTest {
                         "project 1 ",
                         "project_member 1 ")
                 .contains("run ", "schedule ", "lane ", "audit ", "run_history ", "dead_run ", "attempt ")
-                .contains("idempotency ", "event_store 1 ", "event_stream 1 ", "event_subscription 1 ")
+                .contains("idempotency ", "event_store 1 ", "event_key_version 1 ", "event_subscription 1 ")
                 .contains("event_publish_id ", "event_cursor ");
     }
 

@@ -384,8 +384,8 @@ CREATE TABLE carillon.lane_attempt_stats (
   PRIMARY KEY (queue, project, node)
 ) WITH (fillfactor = 50);
 
--- A row is a right that one node holds until it expires. The row 'planning' is the right to plan in
--- leader mode, 'claiming' the right to claim runs.
+-- A row is a right that one node holds until it expires. In leader mode, the row 'planning' is the planning token, the
+-- row 'claiming' the claim token.
 CREATE TABLE carillon.leader_token (
   name       text COLLATE "C" PRIMARY KEY,
   owner      uuid NOT NULL,
@@ -587,7 +587,7 @@ CREATE TABLE carillon.event_store (
   codec        text COLLATE "C" NOT NULL,
   data         bytea NOT NULL,
   headers      text,                                     -- what the publisher added, a JSON object; null: nothing
-  version      bigint NOT NULL DEFAULT 0,                -- of the key, see event_stream; 0: none
+  version      bigint NOT NULL DEFAULT 0,                -- of the key, see event_key_version; 0: none
   schedule     text COLLATE "C",                         -- the schedule whose tick published it; null: none
   planned_at   timestamptz,                              -- the instant of the tick
   published_at timestamptz NOT NULL DEFAULT carillon.clock()
@@ -630,7 +630,7 @@ CREATE TABLE carillon.event_epoch (
 );
 
 -- A row is the version of a key in a topic whose publishers ask for versions: the number of its events.
-CREATE TABLE carillon.event_stream (
+CREATE TABLE carillon.event_key_version (
   project text COLLATE "C" NOT NULL,
   topic   text COLLATE "C" NOT NULL,
   key     text COLLATE "C" NOT NULL,

@@ -24,7 +24,7 @@ BEGIN
     carillon.event_cursor, carillon.project_member TO carillon_api;
   GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt,
     carillon.event_store, carillon.event_publish_id TO carillon_api;
-  GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action, carillon.event_stream TO carillon_api;
+  GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action, carillon.event_key_version TO carillon_api;
   -- Users belong to no project: the role sees those who are members of the current one, and no sessions.
   GRANT SELECT ON carillon.app_user TO carillon_api;
   GRANT SELECT ON carillon.project, carillon.stats_minute, carillon.stats_hour TO carillon_api;
@@ -47,7 +47,7 @@ BEGIN
                                  'progress', 'open_attempt', 'run_wait', 'workflow_step', 'workflow_step_history',
                                  'workflow_signal', 'idempotency', 'run_history', 'ledger_gap', 'audit',
                                  'api_key', 'attempt', 'project', 'bulk_action', 'endpoint',
-                                 'endpoint_secret', 'stats_minute', 'stats_hour', 'event_store', 'event_stream',
+                                 'endpoint_secret', 'stats_minute', 'stats_hour', 'event_store', 'event_key_version',
                                  'event_subscription', 'event_cursor', 'event_publish_id', 'event_relay',
                                  'event_relay_held', 'event_source', 'event_source_parked', 'project_member'] LOOP
     CONTINUE WHEN EXISTS (SELECT 1 FROM pg_policies p
