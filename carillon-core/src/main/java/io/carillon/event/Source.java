@@ -22,11 +22,11 @@ public record Source(
         @Nullable String reason) {
     /** A record that could not be published and that the source has passed. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    public record Parked(
+    public record UnpublishedRecord(
             String partition,
             long position,
             byte @Nullable [] key,
             byte @Nullable [] value,
             String reason,
-            Instant parkedAt) {}
+            Instant foundAt) {}
 }

@@ -7,11 +7,11 @@ public interface Sources {
     /** Returns the partitions of all sources, by source and partition. */
     List<Source> list();
 
-    /** Returns the records that a source has parked, the oldest first, at most {@code limit}. */
-    List<Source.Parked> parked(String source, int limit);
+    /** Returns the records that a source could not publish and has kept, the oldest first, at most {@code limit}. */
+    List<Source.UnpublishedRecord> unpublished(String source, int limit);
 
-    /** Removes a parked record, when it was published by other means or is not needed. */
-    boolean removeParked(String source, String partition, long position);
+    /** Removes an unpublished record, when it was published by other means or is not needed. */
+    boolean removeUnpublished(String source, String partition, long position);
 
     /**
      * Passes the record at this position, which blocks its partition. Returns false if the partition is not at this
@@ -19,6 +19,9 @@ public interface Sources {
      */
     boolean skip(String source, String partition, long position);
 
-    /** Removes the positions of a source and its parked records. A node that still has it starts from the beginning. */
+    /**
+     * Removes the positions of a source and its unpublished records. A node that still has it starts from the
+     * beginning.
+     */
     boolean remove(String source);
 }

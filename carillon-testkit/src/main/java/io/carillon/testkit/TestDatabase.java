@@ -35,7 +35,7 @@ public final class TestDatabase implements AutoCloseable {
               DELETE FROM carillon.event_publish_id;
               UPDATE carillon.event_dispatch SET snapshot = 0, seq = 9223372036854775807, version = 1;
               DELETE FROM carillon.event_relay; DELETE FROM carillon.event_source;
-              DELETE FROM carillon.event_source_parked;
+              DELETE FROM carillon.event_source_unpublished;
               DELETE FROM carillon.event_snapshot; DELETE FROM carillon.event_epoch;
             """;
 

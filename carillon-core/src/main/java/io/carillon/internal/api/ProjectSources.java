@@ -29,13 +29,13 @@ public final class ProjectSources implements Sources {
     }
 
     @Override
-    public List<Source.Parked> parked(String source, int limit) {
-        return store.parked(project, source, ProjectRelays.checkLimit(limit));
+    public List<Source.UnpublishedRecord> unpublished(String source, int limit) {
+        return store.unpublished(project, source, ProjectRelays.checkLimit(limit));
     }
 
     @Override
-    public boolean removeParked(String source, String partition, long position) {
-        return store.removeParked(new SourceStore.Partition(project, source, partition), position);
+    public boolean removeUnpublished(String source, String partition, long position) {
+        return store.removeUnpublished(new SourceStore.Partition(project, source, partition), position);
     }
 
     @Override
@@ -86,12 +86,12 @@ public final class ProjectSources implements Sources {
                     batch.events().stream()
                             .map(event -> ProjectEvents.encode(runFactory, withoutVersion(event)))
                             .toList(),
-                    batch.parked().stream()
-                            .map(parked -> new EventSource.Parked(
-                                    parked.position(),
-                                    parked.key(),
-                                    parked.value(),
-                                    TextCleaner.clean(parked.reason(), MAX_REASON)))
+                    batch.unpublished().stream()
+                            .map(unpublished -> new EventSource.UnpublishedRecord(
+                                    unpublished.position(),
+                                    unpublished.key(),
+                                    unpublished.value(),
+                                    TextCleaner.clean(unpublished.reason(), MAX_REASON)))
                             .toList()));
             if (stored && !batch.events().isEmpty()) published.run();
             return stored;

@@ -749,7 +749,7 @@ CREATE TABLE carillon.event_source (
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
 -- A row is a record that a source could not publish and has passed.
-CREATE TABLE carillon.event_source_parked (
+CREATE TABLE carillon.event_source_unpublished (
   project   text COLLATE "C" NOT NULL REFERENCES carillon.project,
   source    text COLLATE "C" NOT NULL,
   part      text COLLATE "C" NOT NULL,
@@ -757,6 +757,6 @@ CREATE TABLE carillon.event_source_parked (
   key       bytea,
   value     bytea,
   reason    text NOT NULL,
-  parked_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  found_at  timestamptz NOT NULL DEFAULT carillon.clock(),
   PRIMARY KEY (project, source, part, position)
 );

@@ -36,7 +36,7 @@ BEGIN
   GRANT SELECT, DELETE ON carillon.event_relay, carillon.event_relay_held TO carillon_api;
   GRANT UPDATE (state) ON carillon.event_relay_held TO carillon_api;
   GRANT SELECT, UPDATE, DELETE ON carillon.event_source TO carillon_api;
-  GRANT SELECT, DELETE ON carillon.event_source_parked TO carillon_api;
+  GRANT SELECT, DELETE ON carillon.event_source_unpublished TO carillon_api;
   GRANT SELECT ON carillon.workflow_step, carillon.workflow_step_history TO carillon_api;
   GRANT SELECT, INSERT ON carillon.workflow_signal TO carillon_api;
   -- Nodes belong to no project: their names, hosts and processes are not for tenants.
@@ -49,7 +49,7 @@ BEGIN
                                  'api_key', 'attempt', 'project', 'bulk_action', 'endpoint',
                                  'endpoint_secret', 'stats_minute', 'stats_hour', 'event_store', 'event_key_version',
                                  'event_subscription', 'event_cursor', 'event_publish_id', 'event_relay',
-                                 'event_relay_held', 'event_source', 'event_source_parked', 'project_member'] LOOP
+                                 'event_relay_held', 'event_source', 'event_source_unpublished', 'project_member'] LOOP
     CONTINUE WHEN EXISTS (SELECT 1 FROM pg_policies p
                            WHERE p.schemaname = 'carillon' AND p.tablename = v_table
                              AND p.policyname = 'current_project_only');
