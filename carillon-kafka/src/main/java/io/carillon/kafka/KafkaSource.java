@@ -170,7 +170,7 @@ public final class KafkaSource implements EventSource {
     }
 
     /**
-     * Keeps a record that cannot be published, see {@link io.carillon.event.Sources#unpublished}, and continues.
+     * Keeps a record that cannot be published, see {@link io.carillon.event.EventSources#unpublished}, and continues.
      * Default: it blocks its partition until it can be published or an operator skips it.
      */
     public KafkaSource keepUnpublished() {

@@ -5,11 +5,11 @@ import io.carillon.ErrorCode;
 import io.carillon.event.Event;
 import io.carillon.event.EventFilter;
 import io.carillon.event.EventId;
+import io.carillon.event.EventSources;
 import io.carillon.event.Events;
 import io.carillon.event.NewEvent;
 import io.carillon.event.PublishResult;
 import io.carillon.event.Relays;
-import io.carillon.event.Sources;
 import io.carillon.event.Subscription;
 import io.carillon.event.SubscriptionChange;
 import io.carillon.event.SubscriptionDefinition;
@@ -235,7 +235,7 @@ public final class ProjectEvents implements Events {
     }
 
     @Override
-    public Sources sources() {
+    public EventSources sources() {
         return new ProjectSources(runFactory.project(), sources);
     }
 }

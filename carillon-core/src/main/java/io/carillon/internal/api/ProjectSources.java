@@ -2,9 +2,9 @@ package io.carillon.internal.api;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.event.EventSources;
 import io.carillon.event.NewEvent;
-import io.carillon.event.Source;
-import io.carillon.event.Sources;
+import io.carillon.event.SourcePartition;
 import io.carillon.internal.store.event.SourceStore;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.spi.EventSource;
@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /** The sources of one project. */
-public final class ProjectSources implements Sources {
+public final class ProjectSources implements EventSources {
     private static final int MAX_REASON = 2_000;
 
     private final String project;
@@ -24,12 +24,12 @@ public final class ProjectSources implements Sources {
     }
 
     @Override
-    public List<Source> list() {
+    public List<SourcePartition> list() {
         return store.list(project);
     }
 
     @Override
-    public List<Source.UnpublishedRecord> unpublished(String source, int limit) {
+    public List<SourcePartition.UnpublishedRecord> unpublished(String source, int limit) {
         return store.unpublished(project, source, ProjectRelays.checkLimit(limit));
     }
 

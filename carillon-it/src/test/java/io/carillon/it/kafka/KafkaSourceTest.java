@@ -10,7 +10,7 @@ import io.carillon.Health;
 import io.carillon.event.Event;
 import io.carillon.event.EventType;
 import io.carillon.event.NewEvent;
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.event.Topic;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.kafka.KafkaSource;
@@ -151,7 +151,7 @@ class KafkaSourceTest {
         eventually().untilAsserted(() -> assertThat(carillon.health().kinds()).contains(Health.Kind.SOURCE_BLOCKED));
         // An event is listed when the dispatcher has given it a position.
         eventually().untilAsserted(() -> assertThat(published(carillon)).containsExactly("v1"));
-        Source blocked = carillon.events().sources().list().get(0);
+        SourcePartition blocked = carillon.events().sources().list().get(0);
         assertThat(blocked.next()).isEqualTo(2);
         assertThat(blocked.reason()).isEqualTo("cannot read bad3");
 
@@ -173,8 +173,8 @@ class KafkaSourceTest {
         sendAll(List.of("v1", "bad2", tooLarge, "v3"), value -> "k");
 
         eventually().untilAsserted(() -> assertThat(published(carillon)).containsExactly("v1", "v3"));
-        List<Source.UnpublishedRecord> unpublished = carillon.events().sources().unpublished(topic, 10);
-        assertThat(unpublished).extracting(Source.UnpublishedRecord::position).containsExactlyInAnyOrder(1L, 2L);
+        List<SourcePartition.UnpublishedRecord> unpublished = carillon.events().sources().unpublished(topic, 10);
+        assertThat(unpublished).extracting(SourcePartition.UnpublishedRecord::position).containsExactlyInAnyOrder(1L, 2L);
         assertThat(unpublished).anySatisfy(one -> {
             assertThat(one.value()).isEqualTo("bad2".getBytes(UTF_8));
             assertThat(one.reason()).isEqualTo("cannot read bad2");

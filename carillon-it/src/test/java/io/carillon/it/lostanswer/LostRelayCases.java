@@ -4,7 +4,7 @@ import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.event.EventId;
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.event.Subscribe;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.event.EventPosition;
@@ -223,7 +223,7 @@ final class LostRelayCases extends LostCases {
         return LostAnswer.of(() -> faultyStorage.sources().skip(PARTITION, 5), answer -> {
             assertThat(answer).isEqualTo(false);
             assertThat(storage().sources().list(PROJECT))
-                    .extracting(Source::next)
+                    .extracting(SourcePartition::next)
                     .containsExactly(6L);
         });
     }

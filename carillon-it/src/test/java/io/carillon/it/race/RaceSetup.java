@@ -226,7 +226,7 @@ enum RaceSetup {
         RaceRelayCases.leased(fixture);
         fixture.advance(RaceFixture.MINUTE);
     }),
-    /** A partition of a source that a record blocks, with a parked record before it. */
+    /** A partition of a source that a record blocks, with an unpublished record before it. */
     SOURCE_BLOCKED(fixture -> {
         fixture.nodes();
         RaceRelayCases.blocked(fixture.storage());

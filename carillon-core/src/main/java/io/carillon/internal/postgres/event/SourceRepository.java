@@ -1,6 +1,6 @@
 package io.carillon.internal.postgres.event;
 
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.postgres.partition.Partitions;
@@ -140,10 +140,10 @@ public final class SourceRepository implements SourceStore {
     }
 
     @Override
-    public List<Source> list(String project) {
+    public List<SourcePartition> list(String project) {
         return database.single(session -> session.query(LIST)
                 .text("project", project)
-                .list(row -> new Source(
+                .list(row -> new SourcePartition(
                         row.text("name"),
                         row.text("part"),
                         row.number("next_position"),
@@ -162,12 +162,12 @@ public final class SourceRepository implements SourceStore {
     }
 
     @Override
-    public List<Source.UnpublishedRecord> unpublished(String project, String source, int limit) {
+    public List<SourcePartition.UnpublishedRecord> unpublished(String project, String source, int limit) {
         return database.single(session -> session.query(UNPUBLISHED)
                 .text("project", project)
                 .text("name", source)
                 .number("limit", limit)
-                .list(row -> new Source.UnpublishedRecord(
+                .list(row -> new SourcePartition.UnpublishedRecord(
                         row.text("part"),
                         row.number("position"),
                         row.maybeBytes("key"),

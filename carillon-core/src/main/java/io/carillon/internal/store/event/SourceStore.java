@@ -1,6 +1,6 @@
 package io.carillon.internal.store.event;
 
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.spi.EventSource;
 import java.util.List;
 import java.util.OptionalLong;
@@ -32,7 +32,7 @@ public interface SourceStore {
 
     void block(Partition partition, long position, String reason);
 
-    List<Source> list(String project);
+    List<SourcePartition> list(String project);
 
     /** A partition that a record blocks. */
     record Blocked(Partition partition, long position, String reason) {}
@@ -40,7 +40,7 @@ public interface SourceStore {
     /** Returns blocked partitions of all projects, at most 100. */
     List<Blocked> blocked();
 
-    List<Source.UnpublishedRecord> unpublished(String project, String source, int limit);
+    List<SourcePartition.UnpublishedRecord> unpublished(String project, String source, int limit);
 
     boolean removeUnpublished(Partition partition, long position);
 

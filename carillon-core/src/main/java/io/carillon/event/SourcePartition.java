@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockedSince since when a record that cannot be published blocks the partition; null if none does
  * @param reason what is wrong with this record; null if there is none
  */
-public record Source(
+public record SourcePartition(
         String name,
         String partition,
         long next,

@@ -3,12 +3,12 @@ package io.carillon.event;
 import java.util.List;
 
 /** The sources of one project. */
-public interface Sources {
+public interface EventSources {
     /** Returns the partitions of all sources, by source and partition. */
-    List<Source> list();
+    List<SourcePartition> list();
 
     /** Returns the records that a source could not publish and has kept, the oldest first, at most {@code limit}. */
-    List<Source.UnpublishedRecord> unpublished(String source, int limit);
+    List<SourcePartition.UnpublishedRecord> unpublished(String source, int limit);
 
     /** Removes an unpublished record, when it was published by other means or is not needed. */
     boolean removeUnpublished(String source, String partition, long position);
