@@ -133,7 +133,7 @@ final class RaceRelayCases extends RaceCaseList {
                 PARTITION, from, to, List.of(), List.of(new EventSource.UnpublishedRecord(from, null, null, "unreadable")));
     }
 
-    /** Creates a relay whose first event an operator has released, and whose second one waits behind it. */
+    /** Creates a relay whose first event an operator has decided to send, and whose second one waits behind it. */
     static void leased(RaceFixture fixture) {
         fixture.nodes();
         RelayStore relays = fixture.storage().relays();

@@ -219,7 +219,7 @@ enum RaceSetup {
                 SELECT project, name, 7, 1, 9223372036854775807, 1 FROM carillon.event_subscription
                 """);
     }),
-    /** The node {@code OWNER} has the lease of a relay, of which an operator has released a rejected event. */
+    /** The node {@code OWNER} has the lease of a relay, whose rejected event an operator has decided to send. */
     RELAY_LEASED(RaceRelayCases::leased),
     /** Like {@link #RELAY_LEASED}, but the lease has ended. */
     RELAY_LEASE_ENDED(fixture -> {

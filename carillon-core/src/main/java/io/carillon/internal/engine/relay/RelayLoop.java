@@ -7,11 +7,11 @@ import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.event.EventPosition;
 import io.carillon.internal.store.event.RelayStore;
 import io.carillon.internal.store.event.RelayStore.Advance;
+import io.carillon.internal.store.event.RelayStore.Decided;
 import io.carillon.internal.store.event.RelayStore.HeldEvent;
 import io.carillon.internal.store.event.RelayStore.Lease;
 import io.carillon.internal.store.event.RelayStore.Name;
 import io.carillon.internal.store.event.RelayStore.Positioned;
-import io.carillon.internal.store.event.RelayStore.Released;
 import io.carillon.internal.store.event.RelayStore.State;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.TextCleaner;
@@ -62,7 +62,7 @@ final class RelayLoop implements Loop.Task {
     private @Nullable Examined examined;
     private long windowSnapshots = 1;
     private int maxEvents = MAX_EVENTS;
-    private int maxReleased = MAX_EVENTS;
+    private int maxDecided = MAX_EVENTS;
     private long failingSince;
     private boolean failing;
 
@@ -120,7 +120,7 @@ final class RelayLoop implements Loop.Task {
         openedFor = held;
         examined = null;
         maxEvents = MAX_EVENTS;
-        maxReleased = MAX_EVENTS;
+        maxDecided = MAX_EVENTS;
         Optional<State> state = store.state(held);
         if (state.isEmpty()) {
             leaseLost(held);
@@ -150,8 +150,8 @@ final class RelayLoop implements Loop.Task {
                 log.warn(
                         "relay does not know the last batch of its destination; sending from the cursor relay={}",
                         ControlCharacters.escape(name.name()));
-        } else if (mark instanceof RelayMark.Released sent)
-            store.released(held, sent.first(), sent.rows(), Long.MAX_VALUE)
+        } else if (mark instanceof RelayMark.Decided sent)
+            store.decided(held, sent.first(), sent.rows(), Long.MAX_VALUE)
                     .filter(found -> found.rows().size() == sent.rows())
                     .ifPresent(found -> store.removeHeld(
                             held, found.rows(), found.next(), found.events().size()));
@@ -165,7 +165,7 @@ final class RelayLoop implements Loop.Task {
             return false;
         }
         // Keys may not be blocked any more after this, so the next round reads the state again.
-        if (state.decided() && sendReleased(held)) return true;
+        if (state.decided() && sendDecided(held)) return true;
         if (state.blockedKeys().size() > RelayStore.MAX_BLOCKED_KEYS)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
@@ -290,31 +290,30 @@ final class RelayLoop implements Loop.Task {
         if (!store.advance(held, advance)) leaseLost(held);
     }
 
-    /** Sends events that an operator has released. Returns whether it did anything. */
-    private boolean sendReleased(Lease held) throws Exception {
-        Optional<Released> found = store.released(held, null, maxReleased, MAX_BYTES);
+    /** Sends held events about which an operator has decided. Returns whether it did anything. */
+    private boolean sendDecided(Lease held) throws Exception {
+        Optional<Decided> found = store.decided(held, null, maxDecided, MAX_BYTES);
         if (found.isEmpty()) return false;
-        Released released = found.get();
-        EventPosition first = released.rows().get(0);
-        if (!released.events().isEmpty()) {
+        Decided decided = found.get();
+        EventPosition first = decided.rows().get(0);
+        if (!decided.events().isEmpty()) {
             try {
                 sendAll(
-                        released.events(),
-                        new RelayMark.Released(first, released.rows().size()));
+                        decided.events(),
+                        new RelayMark.Decided(first, decided.rows().size()));
             } catch (EventRelay.EventRejectedException rejected) {
-                EventPosition suspect = released.events().get(rejected.index()).position();
-                int before = released.rows().indexOf(suspect);
-                if (before > 0 || released.rows().size() > 1) maxReleased = Math.max(1, before);
+                EventPosition suspect = decided.events().get(rejected.index()).position();
+                int before = decided.rows().indexOf(suspect);
+                if (before > 0 || decided.rows().size() > 1) maxDecided = Math.max(1, before);
                 else {
-                    maxReleased = MAX_EVENTS;
+                    maxDecided = MAX_EVENTS;
                     store.rejectAgain(held, suspect, text(rejected));
                 }
                 return true;
             }
         }
-        maxReleased = MAX_EVENTS;
-        store.removeHeld(
-                held, released.rows(), released.next(), released.events().size());
+        maxDecided = MAX_EVENTS;
+        store.removeHeld(held, decided.rows(), decided.next(), decided.events().size());
         return true;
     }
 

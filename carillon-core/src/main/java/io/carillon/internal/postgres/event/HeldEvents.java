@@ -7,10 +7,10 @@ import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.store.event.EventPosition;
+import io.carillon.internal.store.event.RelayStore.Decided;
 import io.carillon.internal.store.event.RelayStore.Lease;
 import io.carillon.internal.store.event.RelayStore.Name;
 import io.carillon.internal.store.event.RelayStore.Positioned;
-import io.carillon.internal.store.event.RelayStore.Released;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,8 +60,7 @@ final class HeldEvents {
     private static final String NEXT = "SELECT h.snapshot, h.seq " + BEHIND
             + " AND (h.snapshot, h.seq) > (:snapshot, :seq) ORDER BY h.snapshot, h.seq LIMIT 1";
 
-    // REMOVE looks whether the first event is still held. It starts when this lock is held, so that it sees what
-    // another
+    // REMOVE looks whether the first event is still held. It starts when this lock is held, so that it sees what another
     // try of the same removal has done.
     private static final String LOCK = """
             SELECT 1 AS locked FROM carillon.event_relay
@@ -131,7 +130,7 @@ final class HeldEvents {
         return new EventPosition(row.number("snapshot"), row.number("seq"));
     }
 
-    Optional<Released> released(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
+    Optional<Decided> decided(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
         return database.single(session -> {
             Optional<First> found = name(session.query(FIRST_DECIDED), lease.name())
                     .number("snapshot", at == null ? null : at.snapshot())
@@ -151,7 +150,7 @@ final class HeldEvents {
                             rows.add(position(row));
                             return row.maybeUuid("id") != null && events.add(RelayRepository.positioned(row));
                         });
-            return Optional.of(new Released(rows, events, next(session, lease.name(), first, rows)));
+            return Optional.of(new Decided(rows, events, next(session, lease.name(), first, rows)));
         });
     }
 

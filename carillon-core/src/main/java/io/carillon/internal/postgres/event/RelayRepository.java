@@ -274,8 +274,8 @@ public final class RelayRepository implements RelayStore {
     }
 
     @Override
-    public Optional<Released> released(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
-        return held.released(lease, at, maxEvents, maxBytes);
+    public Optional<Decided> decided(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
+        return held.decided(lease, at, maxEvents, maxBytes);
     }
 
     @Override
