@@ -167,9 +167,9 @@ enum RaceSetup {
     /** Claimed workflows that await a run which does not exist. */
     RUN_AWAITED(RaceFixture::awaitingRun),
     /** Runs that wait for a run that has ended, and may execute. */
-    WAIT_OVER(fixture -> fixture.waiting(Enqueue.Then.RUN_ANYWAY)),
+    WAIT_OVER(fixture -> fixture.waiting(Enqueue.OnFailure.RUN_ANYWAY)),
     /** Runs that are to be cancelled, because the run that they wait for did not succeed. */
-    WAIT_FAILED(fixture -> fixture.waiting(Enqueue.Then.CANCEL)),
+    WAIT_FAILED(fixture -> fixture.waiting(Enqueue.OnFailure.CANCEL)),
     /** The partitions of today and yesterday exist, also after a race has removed old ones. */
     PARTITIONS(fixture -> fixture.storage().maintenance().ensurePartitions(0)),
     /** An event that no snapshot contains. */
