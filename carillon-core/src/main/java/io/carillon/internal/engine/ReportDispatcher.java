@@ -74,9 +74,9 @@ final class ReportDispatcher implements LoopReports {
     }
 
     @Override
-    public void onWaitsAnswered(RunWaitStore.Resolution answers) {
-        answers.lanes().forEach(this::onGatePassed);
-        answers.gates().forEach(engine.gatePromoter::requestPromotion);
+    public void onWaitsResolved(RunWaitStore.Resolution resolution) {
+        resolution.lanes().forEach(this::onGatePassed);
+        resolution.gates().forEach(engine.gatePromoter::requestPromotion);
     }
 
     @Override

@@ -158,10 +158,10 @@ final class WaitResolver implements Loop.Task {
         return scanPosition == null && signalPosition == null;
     }
 
-    private void apply(Resolution answers) {
-        reports.onWaitsAnswered(answers);
-        addHints(ended, answers.cancelled());
-        busy.addAll(answers.busy());
-        addHints(stored, answers.busy());
+    private void apply(Resolution resolution) {
+        reports.onWaitsResolved(resolution);
+        addHints(ended, resolution.cancelled());
+        busy.addAll(resolution.busy());
+        addHints(stored, resolution.busy());
     }
 }

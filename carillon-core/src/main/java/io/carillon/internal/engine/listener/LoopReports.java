@@ -40,7 +40,7 @@ public interface LoopReports {
     default void onWorkflowParked(RunWaitStore.RunKey workflow) {}
 
     /** Runs no longer wait for other runs: they are ready, or have arrived at a gate. */
-    default void onWaitsAnswered(RunWaitStore.Resolution answers) {}
+    default void onWaitsResolved(RunWaitStore.Resolution resolution) {}
 
     /** A breaker opened or closed. */
     default void onBreakersChanged() {}
