@@ -130,7 +130,8 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
             storeAll(partition, List.of(record));
         } catch (CarillonException invalid) {
             if (isTransient(invalid)) throw invalid;
-            if (options.keepsUnpublished()) move(partition, record.offset() + 1, List.of(), List.of(unpublished(record, invalid)));
+            if (options.keepsUnpublished())
+                move(partition, record.offset() + 1, List.of(), List.of(unpublished(record, invalid)));
             else block(partition, record, invalid);
         }
     }
@@ -154,7 +155,8 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
         move(partition, records.get(records.size() - 1).offset() + 1, events, unpublished);
     }
 
-    private static EventSource.UnpublishedRecord unpublished(ConsumerRecord<byte[], byte[]> record, RuntimeException failed) {
+    private static EventSource.UnpublishedRecord unpublished(
+            ConsumerRecord<byte[], byte[]> record, RuntimeException failed) {
         return new EventSource.UnpublishedRecord(record.offset(), record.key(), record.value(), reason(failed));
     }
 
@@ -163,7 +165,11 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
     }
 
     /** Publishes events and moves the stored position. Returns false if another node has moved it. */
-    private boolean move(TopicPartition partition, long to, List<NewEvent<?>> events, List<EventSource.UnpublishedRecord> unpublished) {
+    private boolean move(
+            TopicPartition partition,
+            long to,
+            List<NewEvent<?>> events,
+            List<EventSource.UnpublishedRecord> unpublished) {
         long from = position(partition);
         if (to == from) return true;
         boolean moved = positions.store(new EventSource.Batch(name(partition), from, to, events, unpublished));
@@ -196,8 +202,8 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
                 name(partition),
                 position,
                 oldest);
-        boolean moved =
-                move(partition, oldest, List.of(), List.of(new EventSource.UnpublishedRecord(position, null, null, reason)));
+        boolean moved = move(
+                partition, oldest, List.of(), List.of(new EventSource.UnpublishedRecord(position, null, null, reason)));
         if (moved) seekToStored(partition);
     }
 

@@ -98,13 +98,13 @@ public final class KafkaRelay implements EventRelay {
     }
 
     /**
-     * Sets what happens to later events of a key when Kafka rejects one of its events, such as a too large one. Default:
-     * {@link EventRelay.Rejection#BLOCK_KEY}: they wait until an operator retries or skips the rejected event, see
-     * {@link io.carillon.event.Relays}.
+     * Sets what happens to later events of a key when Kafka rejects one of its events, such as a too large one.
+     * Default: {@link EventRelay.Rejection#BLOCK_KEY}: they wait until an operator retries or skips the rejected event,
+     * see {@link io.carillon.event.Relays}.
      */
     public KafkaRelay onRejection(Rejection rejection) {
-        return with(new Options(
-                options.name(), requireNonNull(rejection, "rejection"), options.source(), options.start()));
+        return with(
+                new Options(options.name(), requireNonNull(rejection, "rejection"), options.source(), options.start()));
     }
 
     /**

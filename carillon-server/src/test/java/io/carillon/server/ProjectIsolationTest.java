@@ -78,9 +78,9 @@ class ProjectIsolationTest {
                                 + "\"start\":\"beginning\"}")
                 .requireStatus(201);
         SERVER.database()
-                .execute(
-                        "INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot,"
-                                + " cursor_seq) VALUES ('alpha', 'secret', 'hidden', 'kafka:hidden', 0, 9223372036854775807)");
+                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot,"
+                        + " cursor_seq)"
+                        + " VALUES ('alpha', 'secret', 'hidden', 'kafka:hidden', 0, 9223372036854775807)");
         SERVER.database()
                 .execute("INSERT INTO carillon.event_source (project, name, part, next_position)"
                         + " VALUES ('alpha', 'secret', 'hidden-0', 1)");

@@ -113,14 +113,13 @@ class DashboardEventsTest {
     @Test
     void relays_and_sources_show_whether_they_work_and_what_is_wrong() {
         BROWSER.server()
-                .execute(
-                        "INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot,"
-                                + " cursor_seq, owner, leased_until, error, failing_since) VALUES"
-                                + " ('default', 'failing', 'shop', 'kafka:shop', 0, 9223372036854775807,"
-                                + " '018f0000-0000-7000-8000-000000000001', carillon.clock() + interval '1 hour',"
-                                + " '<b>no broker</b>', carillon.clock()),"
-                                + " ('default', 'alone', 'shop', 'kafka:alone', 0, 9223372036854775807, NULL, NULL,"
-                                + " NULL, NULL)");
+                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot,"
+                        + " cursor_seq, owner, leased_until, error, failing_since) VALUES"
+                        + " ('default', 'failing', 'shop', 'kafka:shop', 0, 9223372036854775807,"
+                        + " '018f0000-0000-7000-8000-000000000001', carillon.clock() + interval '1 hour',"
+                        + " '<b>no broker</b>', carillon.clock()),"
+                        + " ('default', 'alone', 'shop', 'kafka:alone', 0, 9223372036854775807, NULL, NULL,"
+                        + " NULL, NULL)");
         BROWSER.server()
                 .execute("INSERT INTO carillon.event_source (project, name, part, next_position, blocked_at, reason)"
                         + " VALUES ('default', 'bank', 'bank-0', 7, carillon.clock(), 'cannot read <i>it</i>')");

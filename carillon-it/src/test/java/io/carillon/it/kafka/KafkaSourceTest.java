@@ -173,14 +173,19 @@ class KafkaSourceTest {
         sendAll(List.of("v1", "bad2", tooLarge, "v3"), value -> "k");
 
         eventually().untilAsserted(() -> assertThat(published(carillon)).containsExactly("v1", "v3"));
-        List<SourcePartition.UnpublishedRecord> unpublished = carillon.events().sources().unpublished(topic, 10);
-        assertThat(unpublished).extracting(SourcePartition.UnpublishedRecord::position).containsExactlyInAnyOrder(1L, 2L);
+        List<SourcePartition.UnpublishedRecord> unpublished =
+                carillon.events().sources().unpublished(topic, 10);
+        assertThat(unpublished)
+                .extracting(SourcePartition.UnpublishedRecord::position)
+                .containsExactlyInAnyOrder(1L, 2L);
         assertThat(unpublished).anySatisfy(one -> {
             assertThat(one.value()).isEqualTo("bad2".getBytes(UTF_8));
             assertThat(one.reason()).isEqualTo("cannot read bad2");
         });
         assertThat(unpublished).anySatisfy(one -> assertThat(one.reason()).contains("at most"));
-        assertThat(carillon.events().sources().removeUnpublished(topic, unpublished.get(0).partition(), 1))
+        assertThat(carillon.events()
+                        .sources()
+                        .removeUnpublished(topic, unpublished.get(0).partition(), 1))
                 .isTrue();
         assertThat(carillon.events().sources().unpublished(topic, 10)).hasSize(1);
     }

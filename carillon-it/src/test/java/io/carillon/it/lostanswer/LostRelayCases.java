@@ -198,7 +198,11 @@ final class LostRelayCases extends LostCases {
                 null,
                 new Payload("1".getBytes(StandardCharsets.UTF_8), "json"));
         return new SourceStore.Batch(
-                PARTITION, 5, 7, List.of(event), List.of(new EventSource.UnpublishedRecord(6, null, new byte[0], "unreadable")));
+                PARTITION,
+                5,
+                7,
+                List.of(event),
+                List.of(new EventSource.UnpublishedRecord(6, null, new byte[0], "unreadable")));
     }
 
     private LostAnswer move() {

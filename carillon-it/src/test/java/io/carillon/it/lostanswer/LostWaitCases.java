@@ -140,8 +140,9 @@ final class LostWaitCases extends LostCases {
     }
 
     private LostAnswer insert() {
-        NewRun run =
-                RunSpec.mail().afterRuns(OnFailure.WAIT, enqueue(RunSpec.mail())).run();
+        NewRun run = RunSpec.mail()
+                .afterRuns(OnFailure.WAIT, enqueue(RunSpec.mail()))
+                .run();
         return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(List.of(run)), answer -> {
             assertThat(answer).isEqualTo(List.of(new EnqueueResult.Enqueued(run.id())));
             assertThat(fixture.query("SELECT count(*) FROM carillon.run_wait").number())

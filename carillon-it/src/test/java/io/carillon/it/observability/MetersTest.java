@@ -181,10 +181,9 @@ class MetersTest {
         client.publish(noted.of("a"));
         fixture.database().execute("SELECT carillon.store_event_snapshot()");
         fixture.database()
-                .execute(
-                        "INSERT INTO carillon.event_relay_held (project, relay, snapshot, seq, event, day, state,"
-                                + " blocks) VALUES ('default', 'to-kafka', 1, 1, gen_random_uuid(), '2026-03-02',"
-                                + " 'rejected', false)");
+                .execute("INSERT INTO carillon.event_relay_held (project, relay, snapshot, seq, event, day, state,"
+                        + " blocks) VALUES ('default', 'to-kafka', 1, 1, gen_random_uuid(), '2026-03-02',"
+                        + " 'rejected', false)");
         fixture.database().clock().advance(Duration.ofSeconds(40));
 
         assertThat(gauge(client, "carillon.relay.lag", "relay", "to-kafka")).isOne();

@@ -109,7 +109,7 @@ final class RaceEventCases extends RaceCaseList {
         through.eventDispatch().dispatch(place, fixture.heads(), EventPosition.endOf(1), FIRST_RUN);
     }
 
-    /** Does what a round of the engine does: moves the place and all cursors behind the events of the first snapshot. */
+    /** Does what a round of the engine does: moves the place and all cursors behind the first snapshot. */
     private static Object catchUp(RaceFixture fixture, Storage through, Sender sender) {
         EventDispatchStore dispatch = through.eventDispatch();
         EventDispatchStore.Place place = dispatch.place();

@@ -130,7 +130,11 @@ final class RaceRelayCases extends RaceCaseList {
 
     private static SourceStore.Batch moving(long from, long to) {
         return new SourceStore.Batch(
-                PARTITION, from, to, List.of(), List.of(new EventSource.UnpublishedRecord(from, null, null, "unreadable")));
+                PARTITION,
+                from,
+                to,
+                List.of(),
+                List.of(new EventSource.UnpublishedRecord(from, null, null, "unreadable")));
     }
 
     /** Creates a relay whose first event an operator has decided to send, and whose second one waits behind it. */

@@ -72,8 +72,8 @@ final class RaceScheduleCases extends RaceCaseList {
                     setup);
             StatementCall edit =
                     (fixture, through, sender) -> upsert(through, same.payload("by " + sender.first()), null);
-            for (String statement :
-                    List.of("ScheduleRepository.UPDATE", "UnstartedTicks.MOVE_CURSOR", "UnstartedTicks.DELETE_AFTER_CUTOFF"))
+            for (String statement : List.of(
+                    "ScheduleRepository.UPDATE", "UnstartedTicks.MOVE_CURSOR", "UnstartedTicks.DELETE_AFTER_CUTOFF"))
                 add(statement, edit, setup);
         }
         add("NewSchedules.CREATE", (fixture, through, sender) -> upsert(through, ScheduleSpec.every(TEN), null), EMPTY);

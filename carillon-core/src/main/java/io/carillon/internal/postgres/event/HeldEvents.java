@@ -60,8 +60,8 @@ final class HeldEvents {
     private static final String NEXT = "SELECT h.snapshot, h.seq " + BEHIND
             + " AND (h.snapshot, h.seq) > (:snapshot, :seq) ORDER BY h.snapshot, h.seq LIMIT 1";
 
-    // REMOVE looks whether the first event is still held. It starts when this lock is held, so that it sees what another
-    // try of the same removal has done.
+    // REMOVE looks whether the first event is still held. It starts when this lock is held, so that it sees what
+    // another try of the same removal has done.
     private static final String LOCK = """
             SELECT 1 AS locked FROM carillon.event_relay
              WHERE project = :project AND name = :name AND epoch = :epoch FOR NO KEY UPDATE

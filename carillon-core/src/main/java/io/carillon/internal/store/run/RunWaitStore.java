@@ -17,7 +17,7 @@ public interface RunWaitStore {
     /** Resolves the waits of these runs, as far as the runs they wait for have ended. */
     Resolution resolve(List<RunKey> waiting);
 
-    /** Reads the next waits after {@code after}, or the first ones if it is null. Returns those that can be resolved. */
+    /** Reads the next waits after {@code after}, or the first ones if null. Returns those that can be resolved. */
     Scan scan(@Nullable Position after, int limit);
 
     /** A run and its project. */
