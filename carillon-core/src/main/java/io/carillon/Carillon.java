@@ -165,7 +165,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
                 planner,
                 NodeNames.identity(builder.nodeName),
                 new StatsRecorder(storage.stats(), storage.clock()),
-                builder.transfers.declareIn(storage, runFactory));
+                builder.relaysAndSources.declareIn(storage, runFactory));
         HealthCheck.Sources healthSources =
                 new HealthCheck.Sources(new Schema(engineSource)::validate, builder.healthIssues);
         Carillon carillon = new Carillon(storage, runFactory, parts, config, fitToPool, healthSources);

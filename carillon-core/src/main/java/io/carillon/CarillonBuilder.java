@@ -9,7 +9,7 @@ import io.carillon.event.Events;
 import io.carillon.event.NewEvent;
 import io.carillon.event.Subscribe;
 import io.carillon.event.SubscriptionTarget;
-import io.carillon.internal.api.DeclaredTransfers;
+import io.carillon.internal.api.DeclaredRelaysAndSources;
 import io.carillon.internal.api.EventHandlers;
 import io.carillon.internal.api.Handlers;
 import io.carillon.internal.api.WorkflowHandlers;
@@ -51,7 +51,7 @@ public final class CarillonBuilder {
     final DataSource dataSource;
     final Handlers handlers = new Handlers();
     final EventHandlers eventHandlers = new EventHandlers();
-    final DeclaredTransfers transfers = new DeclaredTransfers();
+    final DeclaredRelaysAndSources relaysAndSources = new DeclaredRelaysAndSources();
     final WorkflowHandlers workflowHandlers = new WorkflowHandlers();
     final Map<String, Function<Schedules, io.carillon.schedule.ScheduleDefinition>> schedules = new LinkedHashMap<>();
 
@@ -245,7 +245,7 @@ public final class CarillonBuilder {
      * the relay is created. A relay that is no longer declared stays until it is removed with {@link Events#relays}.
      */
     public CarillonBuilder relay(EventRelay relay) {
-        transfers.add(relay);
+        relaysAndSources.add(relay);
         return this;
     }
 
@@ -254,7 +254,7 @@ public final class CarillonBuilder {
      * for them. It reads while the node of this instance runs.
      */
     public CarillonBuilder source(EventSource source) {
-        transfers.add(source);
+        relaysAndSources.add(source);
         return this;
     }
 

@@ -219,8 +219,7 @@ public final class NodeConfig {
      * @param lease how long a leader keeps its token after the last renewal, between 1 second and 1 hour. Default: 3
      *     seconds
      * @param checkInterval how often a leader renews its token, and other nodes try to take it over; at least 100 ms
-     *     and
-     *     at most half the lease. Default: 1 second
+     *     and at most half the lease. Default: 1 second
      */
     public NodeConfig leaderTimes(Duration lease, Duration checkInterval) {
         check(

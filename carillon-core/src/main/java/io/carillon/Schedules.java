@@ -2,7 +2,7 @@ package io.carillon;
 
 import io.carillon.event.NewEvent;
 import io.carillon.internal.api.RunFactory;
-import io.carillon.internal.api.ScheduledEvent;
+import io.carillon.internal.api.TickEvent;
 import io.carillon.internal.store.schedule.LedgerRange;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
 import io.carillon.internal.value.ControlCharacters;
@@ -90,12 +90,12 @@ public final class Schedules {
                     ErrorCode.INVALID_OPTION,
                     "Topic '%s' has versions: declare a schedule of its events when the application starts."
                             .formatted(event.type().topic().name()));
-        ScheduledEvent scheduled = ScheduledEvent.of(name, event, runFactory.codec());
+        TickEvent scheduled = TickEvent.of(name, event, runFactory.codec());
         return upsert(name, when, scheduled.target(), scheduled.payload(), options);
     }
 
     ScheduleDefinition define(String name, When when, NewEvent<?> event, ScheduleOptions options) {
-        ScheduledEvent scheduled = ScheduledEvent.of(name, event, runFactory.codec());
+        TickEvent scheduled = TickEvent.of(name, event, runFactory.codec());
         return define(name, when, scheduled.target(), scheduled.payload(), options);
     }
 

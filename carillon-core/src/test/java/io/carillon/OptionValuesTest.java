@@ -87,7 +87,7 @@ class OptionValuesTest {
                                         .priority(Priority.HIGH)
                                         .uniqueKey("k")
                                         .queue("mail"))
-                        .with("onFailure(Then)", "due", one -> one.onFailure(Enqueue.Then.WAIT))
+                        .with("onFailure(OnFailure)", "due", one -> one.onFailure(Enqueue.OnFailure.WAIT))
                         .with("priority(Priority)", "priority", one -> one.priority(Priority.LOW))
                         .with("uniqueKey(String)", "uniqueKey", one -> one.uniqueKey("other"))
                         .with("uniqueKey(String,Duration)", "keyWindow", one -> one.uniqueKey("k", MINUTE))

@@ -125,5 +125,5 @@ public interface Events {
     Relays relays();
 
     /** Returns the sources, which publish what they read from a system outside of the database. */
-    Sources sources();
+    EventSources sources();
 }

@@ -38,7 +38,7 @@ public final class Enqueue {
         record At(Instant instant) implements Due {}
 
         /** When all of these runs have ended; {@code onFailure} says what follows if one of them did not succeed. */
-        record AfterRuns(Set<RunId> runs, Then onFailure) implements Due {
+        record AfterRuns(Set<RunId> runs, OnFailure onFailure) implements Due {
             public AfterRuns {
                 runs = Collections.unmodifiableSet(new LinkedHashSet<>(runs));
                 if (runs.isEmpty() || runs.size() > MAX_AWAITED)
@@ -51,7 +51,7 @@ public final class Enqueue {
      * What happens to a run if a run that it waits for did not succeed: it ended dead, cancelled or quarantined, was
      * skipped or missed, does not exist in the project, or has left the history.
      */
-    public enum Then {
+    public enum OnFailure {
         /** The run is cancelled. Runs that wait for this run follow their own setting. */
         CANCEL,
         /** The run executes, as after a success. */
@@ -155,21 +155,21 @@ public final class Enqueue {
 
     /** Like {@link #afterRun}, for a run that is due when all of these runs have ended, from 1 to 1,000. */
     public static Enqueue afterAll(Collection<RunId> runs) {
-        Due due = new Due.AfterRuns(new LinkedHashSet<>(runs), Then.CANCEL);
+        Due due = new Due.AfterRuns(new LinkedHashSet<>(runs), OnFailure.CANCEL);
         return new Enqueue(due, null, null, null, null, null, Run.Policy.none());
     }
 
     /**
-     * Sets what happens if an awaited run does not succeed. Default: {@link Then#CANCEL}.
+     * Sets what happens if an awaited run does not succeed. Default: {@link OnFailure#CANCEL}.
      *
      * @throws CarillonException with {@link ErrorCode#INVALID_OPTION} if the run waits for no other run
      */
-    public Enqueue onFailure(Then then) {
+    public Enqueue onFailure(OnFailure onFailure) {
         if (!(due instanceof Due.AfterRuns after))
             throw invalid("onFailure(%s) needs a run to wait for. Begin with Enqueue.afterRun or Enqueue.afterAll."
-                    .formatted(then));
+                    .formatted(onFailure));
         return new Enqueue(
-                new Due.AfterRuns(after.runs(), then), priority, uniqueKey, keyWindow, queue, keyLimit, policy);
+                new Due.AfterRuns(after.runs(), onFailure), priority, uniqueKey, keyWindow, queue, keyLimit, policy);
     }
 
     /** Sets the priority of the run. Default: the priority of the handler. */

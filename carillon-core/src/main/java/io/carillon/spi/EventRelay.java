@@ -17,7 +17,7 @@ public interface EventRelay {
         /** They wait until an operator decides about the rejected event. Other keys continue. */
         BLOCK_KEY,
         /** They are sent. Only the rejected event waits for an operator. */
-        PARK
+        CONTINUE_KEY
     }
 
     /** Returns the name, which is unique in the project. */
@@ -29,7 +29,7 @@ public interface EventRelay {
     /** Returns a text for operators, such as {@code kafka:orders}. It contains no secret. */
     String destination();
 
-    /** Returns what a rejected event means for later events of its key. Events without a key are parked. */
+    /** Returns what a rejected event means for later events of its key. Events without a key hold back nothing. */
     default Rejection rejection() {
         return Rejection.BLOCK_KEY;
     }

@@ -58,16 +58,16 @@ public interface EventSource {
      * @param from the position of the partition before the batch
      * @param to the position behind the last record
      * @param events the events to be published, in order
-     * @param parked the records that cannot be published
+     * @param unpublished the records that cannot be published
      */
-    record Batch(String partition, long from, long to, List<NewEvent<?>> events, List<Parked> parked) {
+    record Batch(String partition, long from, long to, List<NewEvent<?>> events, List<UnpublishedRecord> unpublished) {
         public Batch {
             events = List.copyOf(events);
-            parked = List.copyOf(parked);
+            unpublished = List.copyOf(unpublished);
         }
     }
 
     /** A record that cannot be published. It is kept until it is removed. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Parked(long position, byte @Nullable [] key, byte @Nullable [] value, String reason) {}
+    record UnpublishedRecord(long position, byte @Nullable [] key, byte @Nullable [] value, String reason) {}
 }

@@ -130,7 +130,8 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
             storeAll(partition, List.of(record));
         } catch (CarillonException invalid) {
             if (isTransient(invalid)) throw invalid;
-            if (options.parks()) move(partition, record.offset() + 1, List.of(), List.of(parked(record, invalid)));
+            if (options.keepsUnpublished())
+                move(partition, record.offset() + 1, List.of(), List.of(unpublished(record, invalid)));
             else block(partition, record, invalid);
         }
     }
@@ -138,24 +139,25 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
     /** Stores the events of records in one transaction, up to a record that blocks the partition. */
     private void storeAll(TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> records) {
         List<NewEvent<?>> events = new ArrayList<>();
-        List<EventSource.Parked> parked = new ArrayList<>();
+        List<EventSource.UnpublishedRecord> unpublished = new ArrayList<>();
         for (ConsumerRecord<byte[], byte[]> record : records) {
             if (record.offset() < position(partition)) continue;
             try {
                 if (options.filter().test(record)) events.add(options.event(record));
             } catch (RuntimeException failed) {
-                if (!options.parks()) {
-                    if (move(partition, record.offset(), events, parked)) block(partition, record, failed);
+                if (!options.keepsUnpublished()) {
+                    if (move(partition, record.offset(), events, unpublished)) block(partition, record, failed);
                     return;
                 }
-                parked.add(parked(record, failed));
+                unpublished.add(unpublished(record, failed));
             }
         }
-        move(partition, records.get(records.size() - 1).offset() + 1, events, parked);
+        move(partition, records.get(records.size() - 1).offset() + 1, events, unpublished);
     }
 
-    private static EventSource.Parked parked(ConsumerRecord<byte[], byte[]> record, RuntimeException failed) {
-        return new EventSource.Parked(record.offset(), record.key(), record.value(), reason(failed));
+    private static EventSource.UnpublishedRecord unpublished(
+            ConsumerRecord<byte[], byte[]> record, RuntimeException failed) {
+        return new EventSource.UnpublishedRecord(record.offset(), record.key(), record.value(), reason(failed));
     }
 
     private static String reason(RuntimeException failed) {
@@ -163,10 +165,14 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
     }
 
     /** Publishes events and moves the stored position. Returns false if another node has moved it. */
-    private boolean move(TopicPartition partition, long to, List<NewEvent<?>> events, List<EventSource.Parked> parked) {
+    private boolean move(
+            TopicPartition partition,
+            long to,
+            List<NewEvent<?>> events,
+            List<EventSource.UnpublishedRecord> unpublished) {
         long from = position(partition);
         if (to == from) return true;
-        boolean moved = positions.store(new EventSource.Batch(name(partition), from, to, events, parked));
+        boolean moved = positions.store(new EventSource.Batch(name(partition), from, to, events, unpublished));
         if (moved) stored.put(partition, to);
         else {
             log.info("source continues at the position of another node partition={}", name(partition));
@@ -196,8 +202,8 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
                 name(partition),
                 position,
                 oldest);
-        boolean moved =
-                move(partition, oldest, List.of(), List.of(new EventSource.Parked(position, null, null, reason)));
+        boolean moved = move(
+                partition, oldest, List.of(), List.of(new EventSource.UnpublishedRecord(position, null, null, reason)));
         if (moved) seekToStored(partition);
     }
 

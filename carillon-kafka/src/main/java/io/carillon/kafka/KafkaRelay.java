@@ -98,11 +98,13 @@ public final class KafkaRelay implements EventRelay {
     }
 
     /**
-     * Lets later events of a key pass an event that Kafka rejects, such as a too large one. Default: they wait until an
-     * operator retries or skips the rejected event, see {@link io.carillon.event.Relays}.
+     * Sets what happens to later events of a key when Kafka rejects one of its events, such as a too large one.
+     * Default: {@link EventRelay.Rejection#BLOCK_KEY}: they wait until an operator retries or skips the rejected event,
+     * see {@link io.carillon.event.Relays}.
      */
-    public KafkaRelay park() {
-        return with(new Options(options.name(), Rejection.PARK, options.source(), options.start()));
+    public KafkaRelay onRejection(Rejection rejection) {
+        return with(
+                new Options(options.name(), requireNonNull(rejection, "rejection"), options.source(), options.start()));
     }
 
     /**

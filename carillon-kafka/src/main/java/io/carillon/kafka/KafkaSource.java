@@ -48,7 +48,7 @@ public final class KafkaSource implements EventSource {
 
         /**
          * Returns a source of a Kafka topic. The function converts a record to an event; it must only depend on the
-         * record. If it throws, the record blocks its partition, or is parked.
+         * record. If it throws, the record blocks its partition, or is kept.
          */
         public KafkaSource topic(
                 String kafkaTopic, Function<ConsumerRecord<byte[], byte[]>, ? extends NewEvent<?>> toEvent) {
@@ -66,14 +66,14 @@ public final class KafkaSource implements EventSource {
         }
     }
 
-    /** What a user sets; {@code parks} and {@code fromEnd} are explained at the methods that set them. */
+    /** What a user sets; {@code keepsUnpublished} and {@code fromEnd} are explained at the methods that set them. */
     record Options(
             String name,
             String topic,
             Function<ConsumerRecord<byte[], byte[]>, ? extends NewEvent<?>> toEvent,
             Predicate<ConsumerRecord<byte[], byte[]>> filter,
             List<String> copiedHeaders,
-            boolean parks,
+            boolean keepsUnpublished,
             boolean fromEnd) {
         Options {
             copiedHeaders = List.copyOf(copiedHeaders);
@@ -129,7 +129,7 @@ public final class KafkaSource implements EventSource {
                         options.toEvent(),
                         options.filter(),
                         options.copiedHeaders(),
-                        options.parks(),
+                        options.keepsUnpublished(),
                         options.fromEnd()));
     }
 
@@ -143,7 +143,7 @@ public final class KafkaSource implements EventSource {
                         options.toEvent(),
                         options.filter().and(filter),
                         options.copiedHeaders(),
-                        options.parks(),
+                        options.keepsUnpublished(),
                         options.fromEnd()));
     }
 
@@ -165,15 +165,15 @@ public final class KafkaSource implements EventSource {
                         options.toEvent(),
                         options.filter(),
                         all,
-                        options.parks(),
+                        options.keepsUnpublished(),
                         options.fromEnd()));
     }
 
     /**
-     * Stores a record that cannot be published, see {@link io.carillon.event.Sources#parked}, and continues. Default:
-     * it blocks its partition until it can be published or an operator skips it.
+     * Keeps a record that cannot be published, see {@link io.carillon.event.EventSources#unpublished}, and continues.
+     * Default: it blocks its partition until it can be published or an operator skips it.
      */
-    public KafkaSource park() {
+    public KafkaSource keepUnpublished() {
         return new KafkaSource(
                 config,
                 new Options(
@@ -196,7 +196,7 @@ public final class KafkaSource implements EventSource {
                         options.toEvent(),
                         options.filter(),
                         options.copiedHeaders(),
-                        options.parks(),
+                        options.keepsUnpublished(),
                         true));
     }
 

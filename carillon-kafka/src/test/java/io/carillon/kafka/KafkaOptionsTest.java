@@ -36,13 +36,13 @@ class KafkaOptionsTest {
         KafkaRelay relay = KafkaRelay.to(CONFIG)
                 .topic(ORDERS, "Orders.v1")
                 .from(Instant.EPOCH)
-                .park()
+                .onRejection(EventRelay.Rejection.CONTINUE_KEY)
                 .source("/shop")
                 .named("to-kafka");
 
         assertThat(relay.name()).isEqualTo("to-kafka");
         assertThat(relay.destination()).isEqualTo("kafka:Orders.v1");
-        assertThat(relay.rejection()).isEqualTo(EventRelay.Rejection.PARK);
+        assertThat(relay.rejection()).isEqualTo(EventRelay.Rejection.CONTINUE_KEY);
         assertThat(relay.start()).isEqualTo(new Subscribe.Start.At(Instant.EPOCH));
     }
 

@@ -78,7 +78,8 @@ class ProjectIsolationTest {
                                 + "\"start\":\"beginning\"}")
                 .requireStatus(201);
         SERVER.database()
-                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq)"
+                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot,"
+                        + " cursor_seq)"
                         + " VALUES ('alpha', 'secret', 'hidden', 'kafka:hidden', 0, 9223372036854775807)");
         SERVER.database()
                 .execute("INSERT INTO carillon.event_source (project, name, part, next_position)"
@@ -116,7 +117,7 @@ class ProjectIsolationTest {
                         "project 1 ",
                         "project_member 1 ")
                 .contains("run ", "schedule ", "lane ", "audit ", "run_history ", "dead_run ", "attempt ")
-                .contains("idempotency ", "event_store 1 ", "event_stream 1 ", "event_subscription 1 ")
+                .contains("idempotency ", "event_store 1 ", "event_key_version 1 ", "event_subscription 1 ")
                 .contains("event_publish_id ", "event_cursor ");
     }
 

@@ -143,7 +143,7 @@ class RowLevelSecurityTest {
                  WHERE n.nspname = 'carillon' AND NOT c.relrowsecurity AND c.relkind IN ('r', 'p')
                    AND c.relname <> 'node'
                    AND (has_table_privilege('carillon_api', c.oid, 'INSERT, UPDATE, DELETE')
-                        OR (c.relname NOT IN ('event_tick', 'event_epoch', 'event_dispatch')
+                        OR (c.relname NOT IN ('event_snapshot', 'event_epoch', 'event_dispatch')
                             AND has_table_privilege('carillon_api', c.oid, 'SELECT')))
                 """).text())
                 .as("tables without a policy that the role may access, except node and the order of events")

@@ -30,13 +30,13 @@ public final class TestDatabase implements AutoCloseable {
               DELETE FROM carillon.workflow_step_history; DELETE FROM carillon.workflow_signal;
               DELETE FROM carillon.claim_record;
             DELETE FROM carillon.stats_minute; DELETE FROM carillon.stats_hour;
-            DELETE FROM carillon.event_store; DELETE FROM carillon.event_stream;
+            DELETE FROM carillon.event_store; DELETE FROM carillon.event_key_version;
               DELETE FROM carillon.event_subscription; DELETE FROM carillon.event_cursor;
               DELETE FROM carillon.event_publish_id;
-              UPDATE carillon.event_dispatch SET tick = 0, seq = 9223372036854775807, version = 1;
+              UPDATE carillon.event_dispatch SET snapshot = 0, seq = 9223372036854775807, version = 1;
               DELETE FROM carillon.event_relay; DELETE FROM carillon.event_source;
-              DELETE FROM carillon.event_source_parked;
-              DELETE FROM carillon.event_tick; DELETE FROM carillon.event_epoch;
+              DELETE FROM carillon.event_source_unpublished;
+              DELETE FROM carillon.event_snapshot; DELETE FROM carillon.event_epoch;
             """;
 
     private final TestServer server;

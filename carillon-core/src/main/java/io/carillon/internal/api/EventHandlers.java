@@ -13,7 +13,7 @@ import io.carillon.event.Subscribe;
 import io.carillon.event.Subscription;
 import io.carillon.event.SubscriptionDefinition;
 import io.carillon.event.SubscriptionTarget;
-import io.carillon.internal.run.ScheduledEvents;
+import io.carillon.internal.run.PublishingTicks;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.event.EventStore;
 import io.carillon.internal.store.event.EventToStore;
@@ -80,7 +80,7 @@ public final class EventHandlers {
     /** Adds the handler of ticks that publish an event. The statement that ends a tick publishes it. */
     public static void addPublisher(Handlers handlers) {
         handlers.add(new Handlers.RegisteredHandler<Payload>(
-                HandlerType.of(ScheduledEvents.TARGET.name(), Payload.class),
+                HandlerType.of(PublishingTicks.TARGET.name(), Payload.class),
                 HandlerOptions.defaults(),
                 false,
                 (payload, run, connection) -> null,
@@ -89,8 +89,8 @@ public final class EventHandlers {
 
     /** Adds the handler of ticks whose event has a version. It publishes in the transaction that ends the tick. */
     public void addVersionedPublisher(Handlers handlers) {
-        handlers.add(new Handlers.RegisteredHandler<ScheduledEvent>(
-                HandlerType.of(VERSIONED.name(), ScheduledEvent.class),
+        handlers.add(new Handlers.RegisteredHandler<TickEvent>(
+                HandlerType.of(VERSIONED.name(), TickEvent.class),
                 HandlerOptions.defaults(),
                 true,
                 (event, run, connection) -> {
@@ -98,7 +98,7 @@ public final class EventHandlers {
                     requireNonNull(joiner).apply(requireNonNull(connection)).publish(List.of(stored), true);
                     return null;
                 },
-                (attempt, codec) -> ScheduledEvent.parse(attempt.payload().bytes())));
+                (attempt, codec) -> TickEvent.parse(attempt.payload().bytes())));
     }
 
     /** Returns the reader for the events of one type. */

@@ -5,11 +5,11 @@ import io.carillon.ErrorCode;
 import io.carillon.event.Event;
 import io.carillon.event.EventFilter;
 import io.carillon.event.EventId;
+import io.carillon.event.EventSources;
 import io.carillon.event.Events;
 import io.carillon.event.NewEvent;
 import io.carillon.event.PublishResult;
 import io.carillon.event.Relays;
-import io.carillon.event.Sources;
 import io.carillon.event.Subscription;
 import io.carillon.event.SubscriptionChange;
 import io.carillon.event.SubscriptionDefinition;
@@ -87,7 +87,7 @@ public final class ProjectEvents implements Events {
                     ErrorCode.INVALID_OPTION,
                     "Events of the topic '%s' need a key, because the topic has versions. Set it with key(…)."
                             .formatted(event.type().topic().name()));
-        Payload data = ScheduledEvent.encode(event, runFactory.codec());
+        Payload data = TickEvent.encode(event, runFactory.codec());
         return new EventToStore(
                 runFactory.project(),
                 new EventId(runFactory.newId().value()),
@@ -235,7 +235,7 @@ public final class ProjectEvents implements Events {
     }
 
     @Override
-    public Sources sources() {
+    public EventSources sources() {
         return new ProjectSources(runFactory.project(), sources);
     }
 }

@@ -2,9 +2,9 @@ package io.carillon.internal.api;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.event.EventSources;
 import io.carillon.event.NewEvent;
-import io.carillon.event.Source;
-import io.carillon.event.Sources;
+import io.carillon.event.SourcePartition;
 import io.carillon.internal.store.event.SourceStore;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.spi.EventSource;
@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /** The sources of one project. */
-public final class ProjectSources implements Sources {
+public final class ProjectSources implements EventSources {
     private static final int MAX_REASON = 2_000;
 
     private final String project;
@@ -24,18 +24,18 @@ public final class ProjectSources implements Sources {
     }
 
     @Override
-    public List<Source> list() {
+    public List<SourcePartition> list() {
         return store.list(project);
     }
 
     @Override
-    public List<Source.Parked> parked(String source, int limit) {
-        return store.parked(project, source, ProjectRelays.checkLimit(limit));
+    public List<SourcePartition.UnpublishedRecord> unpublished(String source, int limit) {
+        return store.unpublished(project, source, ProjectRelays.checkLimit(limit));
     }
 
     @Override
-    public boolean removeParked(String source, String partition, long position) {
-        return store.removeParked(new SourceStore.Partition(project, source, partition), position);
+    public boolean removeUnpublished(String source, String partition, long position) {
+        return store.removeUnpublished(new SourceStore.Partition(project, source, partition), position);
     }
 
     @Override
@@ -86,12 +86,12 @@ public final class ProjectSources implements Sources {
                     batch.events().stream()
                             .map(event -> ProjectEvents.encode(runFactory, withoutVersion(event)))
                             .toList(),
-                    batch.parked().stream()
-                            .map(parked -> new EventSource.Parked(
-                                    parked.position(),
-                                    parked.key(),
-                                    parked.value(),
-                                    TextCleaner.clean(parked.reason(), MAX_REASON)))
+                    batch.unpublished().stream()
+                            .map(unpublished -> new EventSource.UnpublishedRecord(
+                                    unpublished.position(),
+                                    unpublished.key(),
+                                    unpublished.value(),
+                                    TextCleaner.clean(unpublished.reason(), MAX_REASON)))
                             .toList()));
             if (stored && !batch.events().isEmpty()) published.run();
             return stored;

@@ -9,8 +9,8 @@ import io.carillon.internal.engine.attempt.ReadyQueue;
 import io.carillon.internal.engine.attempt.TransactionalCalls;
 import io.carillon.internal.engine.claim.ClaimExecutor;
 import io.carillon.internal.engine.claim.LaneDueTimes;
-import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.engine.node.Node;
@@ -88,7 +88,7 @@ public final class DueRunExecutor {
         // this process has.
         storage.nodes().wakeParkedRuns(handlers.names());
         PlanningLoop planning = new PlanningLoop(
-                storage.plans(), parts.planner(), () -> Duration.ofHours(1), listeners.schedules(), EngineEvents.NONE);
+                storage.plans(), parts.planner(), () -> Duration.ofHours(1), listeners.schedules(), LoopReports.NONE);
         planning.plan();
         dispatchEvents(deadline - budget.toNanos() / 2);
         Invocation invocation = new Invocation(deadline);
@@ -107,7 +107,7 @@ public final class DueRunExecutor {
 
     private void dispatchEvents(long until) {
         EventDispatcher dispatcher =
-                new EventDispatcher(storage.eventDispatch(), clock, new ClusterSize(), EngineEvents.NONE);
+                new EventDispatcher(storage.eventDispatch(), clock, new ClusterSize(), LoopReports.NONE);
         do {
             dispatcher.dispatch();
         } while (dispatcher.isUnfinished() && System.nanoTime() - until < 0);
@@ -171,13 +171,13 @@ public final class DueRunExecutor {
         private final RunStore runs = storage.runs();
         private final AttemptRunner runner;
         private final GatePromoter gatePromoter =
-                new GatePromoter(storage.gates(), clock, new ClusterSize(), EngineEvents.NONE, listeners.schedules());
+                new GatePromoter(storage.gates(), clock, new ClusterSize(), LoopReports.NONE, listeners.schedules());
         private final WaitResolver waitResolver =
-                new WaitResolver(storage.runWaits(), storage.workflowSignals(), new ClusterSize(), EngineEvents.NONE);
+                new WaitResolver(storage.runWaits(), storage.workflowSignals(), new ClusterSize(), LoopReports.NONE);
         private final OutcomeReporter outcomeReporter;
         private final ReadyQueue queue = new ReadyQueue(1, true);
         private final LaneDueTimes laneDueTimes = new LaneDueTimes(this::capacity);
-        private final ActiveAttempts activeAttempts = new ActiveAttempts(EngineEvents.NONE);
+        private final ActiveAttempts activeAttempts = new ActiveAttempts(LoopReports.NONE);
         private final ClaimExecutor claimExecutor;
         private int processed;
         private final AtomicInteger errors = new AtomicInteger();
@@ -186,7 +186,7 @@ public final class DueRunExecutor {
             Node node = new Node(activeAttempts, handlers, clock, queue::add);
             this.owner = node.id();
             this.deadline = deadline;
-            this.outcomeReporter = new OutcomeReporter(storage.lanes(), () -> owner, EngineEvents.NONE);
+            this.outcomeReporter = new OutcomeReporter(storage.lanes(), () -> owner, LoopReports.NONE);
             TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
             this.runner = new AttemptRunner(handlers, this, transactions, listeners.attempts());
             this.claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, lane -> {}, lane -> {}, lease);

@@ -15,16 +15,16 @@ import io.carillon.internal.engine.attempt.Workers;
 import io.carillon.internal.engine.claim.ClaimPacing;
 import io.carillon.internal.engine.claim.Claimer;
 import io.carillon.internal.engine.claim.LaneDueTimes;
-import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.ListenerDispatcher;
 import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.BoundedWait;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.Heartbeat;
 import io.carillon.internal.engine.node.Maintenance;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.node.Rescuer;
-import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.relay.RelayAndSourceLoops;
 import io.carillon.internal.engine.wakeup.WakeupController;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.NewRun;
@@ -50,7 +50,7 @@ import org.slf4j.LoggerFactory;
 public final class Engine implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
-    private final EngineEvents events = new NodeEvents(this);
+    private final LoopReports reports = new ReportDispatcher(this);
     private final NodeConfig config;
     private final Storage storage;
     private final EngineParts.NodeIdentity identity;
@@ -69,7 +69,7 @@ public final class Engine implements AutoCloseable {
     private final PlanningLoop planning;
     private final EventDispatcher eventDispatcher;
     private final @Nullable ClaimLeader claimLeader;
-    final EventTransfers transfers;
+    final RelayAndSourceLoops relaysAndSources;
     private final AttemptWatchdog watchdog;
     private final Maintenance maintenance;
     final Maintenance.SchemaWatch schemaWatch;
@@ -91,28 +91,30 @@ public final class Engine implements AutoCloseable {
         queue = new ReadyQueue(config.concurrency(), handlers.haveSeveralQueues());
         queue.limitTransactional(one -> handlers.isTransactional(one.attemptValue()), transactionSlots);
         laneDueTimes = new LaneDueTimes(queue::capacity);
-        ActiveAttempts activeAttempts = new ActiveAttempts(events);
+        ActiveAttempts activeAttempts = new ActiveAttempts(reports);
         node = new Node(activeAttempts, handlers, clock, this::dispatch);
-        completer = new Completer(storage.runs(), activeAttempts, listeners.attempts(), events, () -> queue.size() > 0);
+        completer =
+                new Completer(storage.runs(), activeAttempts, listeners.attempts(), reports, () -> queue.size() > 0);
         TransactionalCalls transactions = new TransactionalCalls(parts.connections(), storage.runs(), transactionSlots);
         runner = new AttemptRunner(handlers, completer, transactions, listeners.attempts());
         workers = new Workers(queue, config.concurrency(), this::run);
         watchdog = new AttemptWatchdog(storage.runs(), activeAttempts, runner, workers, queue::recordSlowRun);
         wakeupController = new WakeupController(storage.wake(), clock, config);
         claimPacing = new ClaimPacing(workers, queue, completer, config);
-        claimer = new Claimer(storage, node, laneDueTimes, claimPacing, wakeupController, events);
-        outcomeReporter = new OutcomeReporter(storage.lanes(), node::id, events);
-        gatePromoter = new GatePromoter(storage.gates(), clock, node.clusterSize(), events, listeners.schedules());
-        waitResolver = new WaitResolver(storage.runWaits(), storage.workflowSignals(), node.clusterSize(), events);
-        rescuer = new Rescuer(storage, node, events);
-        heartbeat = new Heartbeat(storage.nodes(), node, config, this::registration, events);
+        claimer = new Claimer(storage, node, laneDueTimes, claimPacing, wakeupController, reports);
+        outcomeReporter = new OutcomeReporter(storage.lanes(), node::id, reports);
+        gatePromoter = new GatePromoter(storage.gates(), clock, node.clusterSize(), reports, listeners.schedules());
+        waitResolver = new WaitResolver(storage.runWaits(), storage.workflowSignals(), node.clusterSize(), reports);
+        rescuer = new Rescuer(storage, node, reports);
+        heartbeat = new Heartbeat(storage.nodes(), node, config, this::registration, reports);
         planning =
-                new PlanningLoop(storage.plans(), parts.planner(), this::planInterval, listeners.schedules(), events);
+                new PlanningLoop(storage.plans(), parts.planner(), this::planInterval, listeners.schedules(), reports);
         if (config.planning() == NodeConfig.Planning.LEADER)
             planning.planOnlyAsLeader(node::id, config.leaderLease(), config.leaderCheckInterval());
         claimLeader = config.claiming() == NodeConfig.Claiming.LEADER ? claimOnlyAsLeader() : null;
-        eventDispatcher = new EventDispatcher(storage.eventDispatch(), clock, node.clusterSize(), events);
-        transfers = new EventTransfers(parts.transfers(), storage.relays(), node::id, this::announceEvents);
+        eventDispatcher = new EventDispatcher(storage.eventDispatch(), clock, node.clusterSize(), reports);
+        relaysAndSources =
+                new RelayAndSourceLoops(parts.relaysAndSources(), storage.relays(), node::id, this::announceEvents);
         maintenance = new Maintenance(storage.maintenance(), config, completer::endedCount);
         schemaWatch = new Maintenance.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
         statusReader =
@@ -139,7 +141,7 @@ public final class Engine implements AutoCloseable {
         heartbeat.register();
         permanentLoops().forEach(Loop::start);
         leaderLoop().forEach(Loop::start);
-        transfers.loops().forEach(Loop::start);
+        relaysAndSources.loops().forEach(Loop::start);
         wakeupController.start(new WakeupController.WakeupHandlers(
                 hintDispatcher::handleHint, lane -> claimer.hint(lane, Instant.EPOCH), claimer::pollAllNow));
         log.info(
@@ -173,7 +175,7 @@ public final class Engine implements AutoCloseable {
     /** Stops claiming and planning because the schema needs a newer version. Attempts that are running continue. */
     private void leaveWorkToNewerNodes() {
         claimer.stopClaiming();
-        transfers.stop(BoundedWait.FULL_TIME);
+        relaysAndSources.stop(BoundedWait.FULL_TIME);
         queue.close().forEach(completer::handBack);
         Loop.stopAll(leaderLoop(), BoundedWait.FULL_TIME);
         Loop.stopAll(List.of(planning.loop(), eventDispatcher.loop(), claimer.newLaneLoop()), BoundedWait.FULL_TIME);
@@ -185,7 +187,7 @@ public final class Engine implements AutoCloseable {
     }
 
     private Stream<Loop> loops() {
-        return Stream.of(permanentLoops(), leaderLoop(), transfers.loops(), wakeupController.loops())
+        return Stream.of(permanentLoops(), leaderLoop(), relaysAndSources.loops(), wakeupController.loops())
                 .flatMap(List::stream);
     }
 
@@ -343,7 +345,7 @@ public final class Engine implements AutoCloseable {
                 .forEach(completer::handBack);
         boundedWait.until(idle, Duration.ofSeconds(5));
         Loop.stopAll(leaderLoop(), boundedWait);
-        transfers.stop(boundedWait);
+        relaysAndSources.stop(boundedWait);
         runLoggingFailure("stop receiving hints", () -> wakeupController.stopReceiving(boundedWait));
         Loop.stopAll(
                 List.of(

@@ -3,7 +3,7 @@ package io.carillon.internal.engine;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.attempt.HandlerConnections;
 import io.carillon.internal.engine.listener.Listeners;
-import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.relay.RelayAndSourceLoops;
 import io.carillon.internal.engine.stats.StatsRecorder;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
@@ -23,7 +23,7 @@ public record EngineParts(
         TickPlanner planner,
         NodeIdentity identity,
         StatsRecorder stats,
-        EventTransfers.Declared transfers) {
+        RelayAndSourceLoops.Declared relaysAndSources) {
     public EngineParts {
         handlers = Map.copyOf(handlers);
     }
@@ -44,14 +44,15 @@ public record EngineParts(
                 planner,
                 identity,
                 new StatsRecorder(storage.stats(), storage.clock()),
-                EventTransfers.Declared.none());
+                RelayAndSourceLoops.Declared.none());
     }
 
     /** Returns these parts with an interceptor that runs before each handler. */
     public EngineParts withInterceptor(AttemptInterceptor interceptor) {
         Map<String, BoundHandler> intercepted = new HashMap<>();
         handlers.forEach((name, handler) -> intercepted.put(name, handler.withInterceptor(interceptor)));
-        return new EngineParts(storage, intercepted, connections, listeners, planner, identity, stats, transfers);
+        return new EngineParts(
+                storage, intercepted, connections, listeners, planner, identity, stats, relaysAndSources);
     }
 
     /** The name, host, process id and version under which this node registers. */

@@ -1,6 +1,6 @@
 package io.carillon.internal.engine;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.store.event.EventDispatchStore;
@@ -19,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates runs for the events that subscriptions select. Like planning, every node does it: it reads, and writes where
- * nothing has changed meanwhile, so the first node wins and the others write nothing. A round stores a tick, moves the
- * place of all subscriptions up to it, and then brings {@link LateSubscriptions} nearer to this place. Each event is
- * read once, whatever the number of projects and subscriptions.
+ * Creates runs for the events that subscriptions select. Like planning, every node does it: it reads, and writes
+ * where nothing has changed meanwhile, so the first node wins and the others write nothing. A round stores a
+ * snapshot, moves the place of all subscriptions up to it, and then brings {@link CursorDispatcher} nearer to this
+ * place. Each event is read once, whatever the number of projects and subscriptions.
  */
 final class EventDispatcher implements Loop.Task {
     private static final Logger log = LoggerFactory.getLogger(EventDispatcher.class);
@@ -30,43 +30,43 @@ final class EventDispatcher implements Loop.Task {
     /** How often events are looked for without a hint. */
     private static final Duration POLL = Duration.ofSeconds(1);
 
-    /** Ticks of this node have at least this distance, so that a steady stream of events needs few of them. */
-    private static final long TICK_DISTANCE_NANOS = Duration.ofMillis(20).toNanos();
+    /** Snapshots of this node have at least this distance, so that a steady stream of events needs few of them. */
+    private static final long SNAPSHOT_DISTANCE_NANOS = Duration.ofMillis(20).toNanos();
 
-    /** After a pause, this number of ticks is stored without the distance, so that single events do not wait. */
-    private static final int IMMEDIATE_TICKS = 20;
+    /** After a pause, this number of snapshots is stored without the distance, so that single events do not wait. */
+    private static final int IMMEDIATE_SNAPSHOTS = 20;
 
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_EVENTS = 2_000;
     /** The intended number of runs per statement. */
     private static final int WRITE_RUNS = 2_000;
 
-    private static final int MAX_WINDOW_TICKS = 256;
+    private static final int MAX_WINDOW_SNAPSHOTS = 256;
 
     private final EventDispatchStore store;
     private final Uuid7.Sequence runIds;
     private final ClusterSize clusterSize;
-    private final EngineEvents events;
-    private final LateSubscriptions late;
+    private final LoopReports reports;
+    private final CursorDispatcher cursorDispatcher;
     private final Loop loop = new Loop("events", true, this);
 
-    private long windowTicks = 1;
-    private long lastTick = -1;
-    /** How many ticks may be stored without a pause; one more after each distance. */
-    private double immediateTicks = IMMEDIATE_TICKS;
+    private long windowSnapshots = 1;
+    private long lastSnapshot = -1;
+    /** How many snapshots may be stored without a pause; one more after each distance. */
+    private double immediateSnapshots = IMMEDIATE_SNAPSHOTS;
 
     private long lastRound = System.nanoTime();
     /** How many events one statement writes, by the number of runs that the previous ones created. */
     private int batch = 16;
-    /** Whether another node was moving the place. Then it may not know of the last tick. */
+    /** Whether another node was moving the place. Then it may not know of the last snapshot. */
     private boolean contended;
 
-    EventDispatcher(EventDispatchStore store, DatabaseClock clock, ClusterSize clusterSize, EngineEvents events) {
+    EventDispatcher(EventDispatchStore store, DatabaseClock clock, ClusterSize clusterSize, LoopReports reports) {
         this.store = store;
         this.runIds = new Uuid7.Sequence(clock);
         this.clusterSize = clusterSize;
-        this.events = events;
-        this.late = new LateSubscriptions(store, runIds, events);
+        this.reports = reports;
+        this.cursorDispatcher = new CursorDispatcher(store, runIds, reports);
     }
 
     /** Returns the thread that repeats this task. */
@@ -80,37 +80,38 @@ final class EventDispatcher implements Loop.Task {
         boolean found = dispatch();
         if (!found) {
             // Hints end the pause. Without them, a node where nothing happens polls less often.
-            Duration pause = lastTick > 0 ? POLL : POLL.multipliedBy(5);
+            Duration pause = lastSnapshot > 0 ? POLL : POLL.multipliedBy(5);
             loop.sleep(clusterSize.scaledInterval(pause, pause.multipliedBy(10)).toNanos());
             return;
         }
-        immediateTicks = Math.min(IMMEDIATE_TICKS, immediateTicks + (double) (began - lastRound) / TICK_DISTANCE_NANOS);
+        immediateSnapshots = Math.min(
+                IMMEDIATE_SNAPSHOTS, immediateSnapshots + (double) (began - lastRound) / SNAPSHOT_DISTANCE_NANOS);
         lastRound = began;
-        if (immediateTicks >= 1 && !contended) {
-            immediateTicks--;
+        if (immediateSnapshots >= 1 && !contended) {
+            immediateSnapshots--;
             return;
         }
         boolean woken = false;
-        for (long left = TICK_DISTANCE_NANOS; left > 0 && loop.isOpen(); )
+        for (long left = SNAPSHOT_DISTANCE_NANOS; left > 0 && loop.isOpen(); )
             if (loop.sleep(left)) {
                 woken = true;
-                left = began + TICK_DISTANCE_NANOS - System.nanoTime();
+                left = began + SNAPSHOT_DISTANCE_NANOS - System.nanoTime();
             } else left = 0;
         if (woken) loop.wake();
     }
 
     @Override
     public void onFailure(Throwable failure) {
-        windowTicks = 1;
+        windowSnapshots = 1;
         batch = 1;
     }
 
-    /** Stores a tick and brings all subscriptions up to it. Returns whether there was anything new. */
+    /** Stores a snapshot and brings all subscriptions up to it. Returns whether there was anything new. */
     boolean dispatch() {
-        long latest = store.storeTick();
-        boolean found = latest != lastTick;
-        lastTick = latest;
-        if (found) events.onEventTick();
+        long latest = store.storeSnapshot();
+        boolean found = latest != lastSnapshot;
+        lastSnapshot = latest;
+        if (found) reports.onEventSnapshot();
         contended = false;
         Place place = store.place();
         while (loop.isOpen() && place.position().base() < latest && !contended) {
@@ -118,13 +119,13 @@ final class EventDispatcher implements Loop.Task {
             move(place, latest);
             place = store.place();
         }
-        boolean caughtUp = late.catchUp(place, loop::isOpen);
+        boolean caughtUp = cursorDispatcher.catchUp(place, loop::isOpen);
         return caughtUp || found || contended;
     }
 
-    /** Returns whether late subscriptions are left for which the last call had no time. */
+    /** Returns whether subscriptions with a cursor are left for which the last call had no time. */
     boolean isUnfinished() {
-        return late.isUnfinished();
+        return cursorDispatcher.isUnfinished();
     }
 
     /** Reads the events of one window, and moves the place behind them. */
@@ -133,11 +134,11 @@ final class EventDispatcher implements Loop.Task {
             write(from, List.of(), EventPosition.endOf(latest));
             return;
         }
-        long last = Math.min(latest, from.position().base() + windowTicks);
+        long last = Math.min(latest, from.position().base() + windowSnapshots);
         List<Head> read = store.read(new Window(from.position(), last, null), READ_EVENTS);
         boolean full = read.size() == READ_EVENTS;
-        if (full) windowTicks = Math.max(1, windowTicks / 2);
-        else if (read.size() < READ_EVENTS / 4) windowTicks = Math.min(MAX_WINDOW_TICKS, 2 * windowTicks);
+        if (full) windowSnapshots = Math.max(1, windowSnapshots / 2);
+        else if (read.size() < READ_EVENTS / 4) windowSnapshots = Math.min(MAX_WINDOW_SNAPSHOTS, 2 * windowSnapshots);
         EventPosition end = full ? read.get(read.size() - 1).position() : EventPosition.endOf(last);
         Place place = from;
         for (int first = 0; !contended && (first == 0 || first < read.size()); ) {
@@ -173,6 +174,6 @@ final class EventDispatcher implements Loop.Task {
         long runs = created.get().stream().mapToLong(NewRuns::runs).sum();
         if (runs > 2L * WRITE_RUNS) batch = (int) Math.max(1, (long) batch * WRITE_RUNS / runs);
         else if (runs < WRITE_RUNS) batch = Math.min(WRITE_EVENTS, 2 * batch);
-        events.onEventRuns(created.get());
+        reports.onEventRuns(created.get());
     }
 }

@@ -1,6 +1,6 @@
 package io.carillon.internal.engine;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.store.run.GateName;
@@ -39,7 +39,7 @@ final class GatePromoter implements Loop.Task {
     private final GateStore gates;
     private final DatabaseClock clock;
     private final ClusterSize clusterSize;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final ScheduleListener scheduleListener;
     private final Set<GateName> requests = new LinkedHashSet<>();
     /** When to check a time-based gate, or a gate that was busy, again. */
@@ -59,12 +59,12 @@ final class GatePromoter implements Loop.Task {
             GateStore gates,
             DatabaseClock clock,
             ClusterSize clusterSize,
-            EngineEvents events,
+            LoopReports reports,
             ScheduleListener scheduleListener) {
         this.gates = gates;
         this.clock = clock;
         this.clusterSize = clusterSize;
-        this.events = events;
+        this.reports = reports;
         this.scheduleListener = scheduleListener;
     }
 
@@ -224,7 +224,7 @@ final class GatePromoter implements Loop.Task {
     private List<GateName> promote(Collection<GateName> all) {
         if (all.isEmpty()) return List.of();
         GateStore.PromotionResult result = gates.promote(new ArrayList<>(all));
-        result.lanes().forEach(events::onGatePassed);
+        result.lanes().forEach(reports::onGatePassed);
         result.skipped().forEach(scheduleListener::onScheduleEvent);
         result.retryAfter().forEach((gate, wait) -> timers.put(gate, System.nanoTime() + wait.toNanos()));
         return result.busy();

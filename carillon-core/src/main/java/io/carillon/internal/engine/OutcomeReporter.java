@@ -1,6 +1,6 @@
 package io.carillon.internal.engine;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.Transition;
@@ -33,15 +33,15 @@ final class OutcomeReporter implements Loop.Task {
 
     private final LaneStore lanes;
     private final Supplier<UUID> node;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final Map<Lane, OutcomeWindow> windows = new ConcurrentHashMap<>();
     private volatile QueueHead.Breakers breakers = QueueHead.Breakers.NONE;
     private volatile boolean urgent;
 
-    OutcomeReporter(LaneStore lanes, Supplier<UUID> node, EngineEvents events) {
+    OutcomeReporter(LaneStore lanes, Supplier<UUID> node, LoopReports reports) {
         this.lanes = lanes;
         this.node = node;
-        this.events = events;
+        this.reports = reports;
     }
 
     /**
@@ -100,7 +100,7 @@ final class OutcomeReporter implements Loop.Task {
                 .filter(breakers.open()::contains)
                 .forEach(windows::remove);
         changes.forEach(this::applyChange);
-        if (!changes.isEmpty()) events.onBreakersChanged();
+        if (!changes.isEmpty()) reports.onBreakersChanged();
     }
 
     /** Reports immediately if the counts are urgent. For callers that do not run this loop. */

@@ -1,7 +1,7 @@
 package io.carillon.internal.engine;
 
-import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.LifecycleLog;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.schedule.PlanEvents;
@@ -44,7 +44,7 @@ final class PlanningLoop implements Loop.Task {
 
     private final PlanStore plans;
     private final TickPlanner planner;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final Supplier<Duration> interval;
     private final ScheduleListener scheduleListener;
     private @Nullable Supplier<UUID> tokenCandidate;
@@ -69,10 +69,10 @@ final class PlanningLoop implements Loop.Task {
             TickPlanner planner,
             Supplier<Duration> interval,
             ScheduleListener scheduleListener,
-            EngineEvents events) {
+            LoopReports reports) {
         this.plans = plans;
         this.planner = planner;
-        this.events = events;
+        this.reports = reports;
         this.interval = interval;
         this.scheduleListener = scheduleListener;
     }
@@ -302,7 +302,7 @@ final class PlanningLoop implements Loop.Task {
     }
 
     private void notifyPlanned(TickPlan plan) {
-        events.onPlanned(plan);
+        reports.onPlanned(plan);
         if (!plan.ticks().isEmpty())
             scheduleListener.onScheduleEvent(new ScheduleEvent.Planned(
                     plan.schedule().definition().project(),
@@ -317,8 +317,8 @@ final class PlanningLoop implements Loop.Task {
         plan.ticks().stream()
                 .map(TickPlan.Tick::dueAt)
                 .min(Instant::compareTo)
-                .ifPresent(at -> events.onLaneDue(lane, at));
+                .ifPresent(at -> reports.onLaneDue(lane, at));
         if (plan.lateDecisions().stream().anyMatch(TickPlan.LateDecision::runsLate))
-            events.onLaneDue(lane, Instant.EPOCH);
+            reports.onLaneDue(lane, Instant.EPOCH);
     }
 }

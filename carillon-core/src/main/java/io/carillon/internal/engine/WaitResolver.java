@@ -1,6 +1,6 @@
 package io.carillon.internal.engine;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.run.Attempt;
@@ -36,7 +36,7 @@ final class WaitResolver implements Loop.Task {
     private final RunWaitStore waits;
     private final WorkflowSignalStore signals;
     private final ClusterSize clusterSize;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final Loop loop = new Loop("wait", true, this);
     private final Set<RunKey> ended = new LinkedHashSet<>();
     private final Set<RunKey> stored = new LinkedHashSet<>();
@@ -46,11 +46,11 @@ final class WaitResolver implements Loop.Task {
     private @Nullable Position scanPosition;
     private @Nullable RunKey signalPosition;
 
-    WaitResolver(RunWaitStore waits, WorkflowSignalStore signals, ClusterSize clusterSize, EngineEvents events) {
+    WaitResolver(RunWaitStore waits, WorkflowSignalStore signals, ClusterSize clusterSize, LoopReports reports) {
         this.waits = waits;
         this.signals = signals;
         this.clusterSize = clusterSize;
-        this.events = events;
+        this.reports = reports;
     }
 
     /** Records that a transition was written. If it ended a run, the runs that wait for it are looked for. */
@@ -158,10 +158,10 @@ final class WaitResolver implements Loop.Task {
         return scanPosition == null && signalPosition == null;
     }
 
-    private void apply(Resolution answers) {
-        events.onWaitsAnswered(answers);
-        addHints(ended, answers.cancelled());
-        busy.addAll(answers.busy());
-        addHints(stored, answers.busy());
+    private void apply(Resolution resolution) {
+        reports.onWaitsResolved(resolution);
+        addHints(ended, resolution.cancelled());
+        busy.addAll(resolution.busy());
+        addHints(stored, resolution.busy());
     }
 }

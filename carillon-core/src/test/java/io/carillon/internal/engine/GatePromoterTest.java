@@ -2,7 +2,7 @@ package io.carillon.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
@@ -45,7 +45,7 @@ class GatePromoterTest {
 
     private final BusyGates gates = new BusyGates();
     private final GatePromoter gatePromoter =
-            new GatePromoter(gates, new DatabaseClock(), new ClusterSize(), EngineEvents.NONE, event -> {});
+            new GatePromoter(gates, new DatabaseClock(), new ClusterSize(), LoopReports.NONE, event -> {});
 
     private void runUntilAsked(int times) throws InterruptedException {
         while (gates.promotions.size() < times) gatePromoter.runRound();

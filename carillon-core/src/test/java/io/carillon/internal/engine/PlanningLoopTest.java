@@ -4,7 +4,7 @@ import static io.carillon.internal.store.schedule.PlanStore.ZonePosition.START;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
@@ -119,7 +119,7 @@ class PlanningLoopTest {
 
     private static PlanningLoop loop(PlanStore plans) {
         return new PlanningLoop(
-                plans, TickPlanner.defaults(), () -> Duration.ofSeconds(10), event -> {}, EngineEvents.NONE);
+                plans, TickPlanner.defaults(), () -> Duration.ofSeconds(10), event -> {}, LoopReports.NONE);
     }
 
     /** Returns the position after this many batches. */
@@ -187,7 +187,7 @@ class PlanningLoopTest {
         for (boolean leader : List.of(false, true)) {
             RecordingPlanStore store = new RecordingPlanStore("").addZoneBatches(500, 999, 0);
             PlanningLoop planning = new PlanningLoop(
-                    store, TickPlanner.defaults(), () -> Duration.ofHours(1), event -> {}, EngineEvents.NONE);
+                    store, TickPlanner.defaults(), () -> Duration.ofHours(1), event -> {}, LoopReports.NONE);
             try (Loop loop = planning.loop()) {
                 if (leader)
                     planning.planOnlyAsLeader(() -> new UUID(1, 1), Duration.ofSeconds(3), Duration.ofSeconds(1));

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class ClaimLeaderTest {
     private static final HandlerType<Integer> WORK = HandlerType.of("work", Integer.class);
     private static final String HOLDER = """
-            SELECT coalesce((SELECT n.name FROM carillon.planning_token t JOIN carillon.node n ON n.id = t.owner
+            SELECT coalesce((SELECT n.name FROM carillon.leader_token t JOIN carillon.node n ON n.id = t.owner
                               WHERE t.name = 'claiming' AND t.expires_at > carillon.clock()), '-')
             """;
 
@@ -83,15 +83,15 @@ class ClaimLeaderTest {
         Carillon client = fixture.client(builder -> builder);
 
         fixture.database()
-                .execute("UPDATE carillon.planning_token SET owner = gen_random_uuid(), epoch = epoch + 1,"
+                .execute("UPDATE carillon.leader_token SET owner = gen_random_uuid(), epoch = epoch + 1,"
                         + " expires_at = carillon.clock() + interval '8 s' WHERE name = 'claiming'");
         eventually()
-                .until(() -> fixture.query("SELECT count(*) FROM carillon.planning_token WHERE name = 'claiming'"
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.leader_token WHERE name = 'claiming'"
                                         + " AND expires_at < carillon.clock() + interval '5 s'")
                                 .number()
                         == 1);
         client.enqueue(WORK, 1);
-        String waiting = "SELECT count(*) FROM carillon.planning_token t, carillon.run r WHERE t.name = 'claiming'"
+        String waiting = "SELECT count(*) FROM carillon.leader_token t, carillon.run r WHERE t.name = 'claiming'"
                 + " AND r.owner IS NULL AND t.expires_at < carillon.clock() + interval '1 s'"
                 + " AND t.expires_at > carillon.clock()";
         eventually().until(() -> fixture.query(waiting).number() == 1);

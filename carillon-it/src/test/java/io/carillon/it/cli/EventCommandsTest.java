@@ -180,11 +180,12 @@ class EventCommandsTest {
     void a_relay_is_listed_shown_and_its_rejected_event_is_decided() {
         String event = published("relayed", "--key", "17");
         SERVER.database()
-                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq)"
+                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot,"
+                        + " cursor_seq)"
                         + " VALUES ('default', 'to-kafka', 'relayed', 'kafka:relayed', 0, 9223372036854775807);"
-                        + " INSERT INTO carillon.event_relay_held (project, relay, tick, seq, event, day, key, state,"
-                        + " blocks, reason) SELECT project, 'to-kafka', 1, seq, id, day, key, 'rejected', true,"
-                        + " 'too large'"
+                        + " INSERT INTO carillon.event_relay_held (project, relay, snapshot, seq, event, day,"
+                        + " key, state, blocks, reason)"
+                        + " SELECT project, 'to-kafka', 1, seq, id, day, key, 'rejected', true, 'too large'"
                         + " FROM carillon.event_store WHERE topic = 'relayed';"
                         + " INSERT INTO carillon.event_source (project, name, part, next_position)"
                         + " VALUES ('default', 'from-kafka', 'bank-0', 7)");

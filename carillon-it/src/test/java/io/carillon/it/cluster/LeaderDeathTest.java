@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Test;
 /** The node that holds the planning token is killed. */
 class LeaderDeathTest {
     private static final String HOLDER = """
-            SELECT coalesce((SELECT n.name FROM carillon.planning_token t JOIN carillon.node n ON n.id = t.owner
+            SELECT coalesce((SELECT n.name FROM carillon.leader_token t JOIN carillon.node n ON n.id = t.owner
               WHERE t.name = 'planning'), '-')
             """;
 
     // The first lease of a new holder ends three seconds after the holder took the planning token.
     private static final String TAKEN = """
-            SELECT extract(epoch FROM expires_at - interval '3 s' - ?::timestamptz) FROM carillon.planning_token
+            SELECT extract(epoch FROM expires_at - interval '3 s' - ?::timestamptz) FROM carillon.leader_token
               WHERE name = 'planning' AND epoch > ?::bigint
             """;
 
@@ -33,7 +33,7 @@ class LeaderDeathTest {
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> cluster.query(HOLDER).text().startsWith("node-"));
             String leader = cluster.query(HOLDER).text();
-            String epoch = cluster.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'")
+            String epoch = cluster.query("SELECT epoch FROM carillon.leader_token WHERE name = 'planning'")
                     .text();
 
             cluster.kill(leader);

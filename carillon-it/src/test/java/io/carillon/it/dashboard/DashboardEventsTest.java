@@ -113,8 +113,8 @@ class DashboardEventsTest {
     @Test
     void relays_and_sources_show_whether_they_work_and_what_is_wrong() {
         BROWSER.server()
-                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq,"
-                        + " owner, leased_until, error, failing_since) VALUES"
+                .execute("INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot,"
+                        + " cursor_seq, owner, leased_until, error, failing_since) VALUES"
                         + " ('default', 'failing', 'shop', 'kafka:shop', 0, 9223372036854775807,"
                         + " '018f0000-0000-7000-8000-000000000001', carillon.clock() + interval '1 hour',"
                         + " '<b>no broker</b>', carillon.clock()),"

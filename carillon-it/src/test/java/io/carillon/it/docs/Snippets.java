@@ -22,7 +22,7 @@ import io.carillon.Wakeup;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
 import io.carillon.run.Enqueue;
-import io.carillon.run.Enqueue.Then;
+import io.carillon.run.Enqueue.OnFailure;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
@@ -206,8 +206,8 @@ carillon.enqueue(REMIND, reminder, Enqueue.now().rateKey(reminder.to(), 5, ofSec
     static void chains(Carillon carillon, Reminder reminder, RunId other) {
 RunId first = carillon.enqueue(REMIND, reminder).run();
 carillon.enqueue(REMIND, reminder, Enqueue.afterRun(first));                                    // when it has succeeded
-carillon.enqueue(REMIND, reminder, Enqueue.afterRun(first).onFailure(Then.RUN_ANYWAY));         // when it has ended
-carillon.enqueue(REMIND, reminder, Enqueue.afterAll(List.of(first, other)).onFailure(Then.WAIT));
+carillon.enqueue(REMIND, reminder, Enqueue.afterRun(first).onFailure(OnFailure.RUN_ANYWAY));    // when it has ended
+carillon.enqueue(REMIND, reminder, Enqueue.afterAll(List.of(first, other)).onFailure(OnFailure.WAIT));
     }
 
     interface Alarm { void raise(String what, long count); }

@@ -13,9 +13,9 @@ import io.carillon.Schedules;
 import io.carillon.Schema;
 import io.carillon.cli.Main;
 import io.carillon.cli.shell.Shell;
+import io.carillon.event.EventSources;
 import io.carillon.event.Events;
 import io.carillon.event.Relays;
-import io.carillon.event.Sources;
 import io.carillon.it.architecture.SourceTree;
 import io.carillon.run.Enqueue;
 import io.carillon.schedule.ScheduleOptions;
@@ -87,10 +87,10 @@ class SurfacePageTest {
             "Carillon.events",
             "Events.relays",
             "Events.sources",
-            "Sources.parked",
-            "Sources.removeParked",
-            "Sources.skip",
-            "Sources.remove",
+            "EventSources.unpublished",
+            "EventSources.removeUnpublished",
+            "EventSources.skip",
+            "EventSources.remove",
             "Enqueue.afterRun",
             "Enqueue.afterAll",
             "Enqueue.onFailure",
@@ -152,7 +152,7 @@ class SurfacePageTest {
                 Queues.class,
                 Events.class,
                 Relays.class,
-                Sources.class,
+                EventSources.class,
                 Schema.class)) actual.addAll(methods(type));
 
         assertThat(named).containsExactlyElementsOf(actual);

@@ -71,7 +71,7 @@ class BacklogSharingTest {
                 .publish(Topic.named("orders-late")
                         .event("order.noted", String.class)
                         .of("second"));
-        fixture.query("SELECT carillon.store_event_tick()");
+        fixture.query("SELECT carillon.store_event_snapshot()");
 
         assertThat(carillon.project("calm")
                         .events()

@@ -139,22 +139,22 @@ class DeliveryFailureTest {
         Carillon client = fixture.client(builder -> builder);
         for (int i = 0; i < 40; i++) {
             client.publish(NOTED.of("e"));
-            fixture.query("SELECT carillon.store_event_tick()");
+            fixture.query("SELECT carillon.store_event_snapshot()");
         }
         // Stands for a statement timeout.
         fixture.database().execute("""
                 ALTER FUNCTION carillon.events_after(bigint, bigint, bigint, bigint, text, text, text, bigint)
                   RENAME TO all_events_after;
-                CREATE FUNCTION carillon.events_after(p_base bigint, p_last bigint, p_tick bigint, p_seq bigint,
+                CREATE FUNCTION carillon.events_after(p_base bigint, p_last bigint, p_snapshot bigint, p_seq bigint,
                     p_project text, p_topic text, p_key text, p_limit bigint)
                 RETURNS TABLE (
-                  tick bigint, seq bigint, project text, id uuid, day date, topic text, type text, key text)
+                  snapshot bigint, seq bigint, project text, id uuid, day date, topic text, type text, key text)
                 LANGUAGE plpgsql AS $$
                 BEGIN
                   IF p_topic = 'orders' AND p_last - p_base > 4 THEN
                     RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = '57014';
                   END IF;
-                  RETURN QUERY SELECT * FROM carillon.all_events_after(p_base, p_last, p_tick, p_seq, p_project,
+                  RETURN QUERY SELECT * FROM carillon.all_events_after(p_base, p_last, p_snapshot, p_seq, p_project,
                     p_topic, p_key, p_limit);
                 END $$;
                 """);

@@ -75,7 +75,7 @@ class EventPositionTest {
                 .eventDispatch()
                 .read(
                         new EventDispatchStore.Window(
-                                after, storage.eventDispatch().storeTick(), null),
+                                after, storage.eventDispatch().storeSnapshot(), null),
                         100)
                 .stream()
                 .map(EventDispatchStore.Head::id)
@@ -136,11 +136,11 @@ class EventPositionTest {
     }
 
     @Test
-    void nothing_new_stores_no_tick() {
-        assertThat(storage.eventDispatch().storeTick()).isZero();
+    void nothing_new_stores_no_snapshot() {
+        assertThat(storage.eventDispatch().storeSnapshot()).isZero();
         publish();
-        assertThat(storage.eventDispatch().storeTick()).isEqualTo(1);
-        assertThat(storage.eventDispatch().storeTick()).isEqualTo(1);
+        assertThat(storage.eventDispatch().storeSnapshot()).isEqualTo(1);
+        assertThat(storage.eventDispatch().storeSnapshot()).isEqualTo(1);
     }
 
     @Test
@@ -187,23 +187,24 @@ class EventPositionTest {
     void a_restored_database_without_a_publisher_is_found_by_the_dispatcher() {
         List<EventId> restored = restoreFromServerWithLargerNumbers();
 
-        assertThat(storage.eventDispatch().storeTick()).isEqualTo(1);
+        assertThat(storage.eventDispatch().storeSnapshot()).isEqualTo(1);
         assertThat(read(EventPosition.endOf(1))).containsExactly(restored.get(1));
 
         EventId published = publish();
         assertThat(read(EventPosition.endOf(2))).containsExactly(published);
     }
 
-    /** Returns an event that a tick contains, and one that none does. Both have numbers of a server that is ahead. */
+    /** Returns an event that a snapshot contains, and one that none does, with numbers of a server that is ahead. */
     private List<EventId> restoreFromServerWithLargerNumbers() {
         EventId first = publish();
-        assertThat(storage.eventDispatch().storeTick()).isEqualTo(1);
+        assertThat(storage.eventDispatch().storeSnapshot()).isEqualTo(1);
         EventId second = publish();
         database.execute(
                 "UPDATE carillon.event_store SET xid = ((xid::text::bigint + " + OTHER_SERVER + ")::text)::xid8");
-        database.execute("UPDATE carillon.event_tick SET snapshot = (pg_snapshot_xmin(snapshot)::text::bigint + "
-                + OTHER_SERVER + " || ':' || pg_snapshot_xmax(snapshot)::text::bigint + " + OTHER_SERVER
-                + " || ':')::pg_snapshot");
+        database.execute(
+                "UPDATE carillon.event_snapshot SET transactions = (pg_snapshot_xmin(transactions)::text::bigint + "
+                        + OTHER_SERVER + " || ':' || pg_snapshot_xmax(transactions)::text::bigint + " + OTHER_SERVER
+                        + " || ':')::pg_snapshot");
         return List.of(first, second);
     }
 
@@ -220,11 +221,11 @@ class EventPositionTest {
                         Subscription.Owner.CODE));
         publish();
         EventId kept = publish();
-        storage.eventDispatch().storeTick();
+        storage.eventDispatch().storeSnapshot();
         database.clock().advance(Duration.ofDays(20));
         try {
             publishLater();
-            storage.eventDispatch().storeTick();
+            storage.eventDispatch().storeSnapshot();
             storage.maintenance().dropEvents(Duration.ofDays(15));
             assertThat(storage.events().find("default", kept)).isPresent();
 

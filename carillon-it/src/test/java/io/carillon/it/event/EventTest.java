@@ -278,7 +278,8 @@ class EventTest {
 
         assertThat(fixture.query("SELECT count(*) FROM carillon.event_store").number())
                 .isEqualTo(2);
-        assertThat(fixture.query("SELECT count(*) FROM carillon.event_stream").number())
+        assertThat(fixture.query("SELECT count(*) FROM carillon.event_key_version")
+                        .number())
                 .isEqualTo(1);
     }
 

@@ -189,7 +189,7 @@ class SubscriptionTest {
     }
 
     @Test
-    void a_subscription_created_in_a_transaction_starts_when_the_tick_was_stored() throws Exception {
+    void a_subscription_created_in_a_transaction_starts_when_the_snapshot_was_stored() throws Exception {
         Carillon carillon = node();
         try (Connection connection = fixture.database().pool(1).getConnection()) {
             connection.setAutoCommit(false);

@@ -7,7 +7,7 @@ import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.listener.Listeners;
-import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.relay.RelayAndSourceLoops;
 import io.carillon.internal.engine.stats.StatsRecorder;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.run.Gate;
@@ -80,7 +80,7 @@ public final class CrashNode {
      * before they succeed.
      */
     static Engine engine(Storage storage, javax.sql.DataSource source, String name, List<String> handlers) {
-        return engine(storage, source, name, handlers, EventTransfers.Declared.none());
+        return engine(storage, source, name, handlers, RelayAndSourceLoops.Declared.none());
     }
 
     /** Returns such an engine, with relays. */
@@ -89,7 +89,7 @@ public final class CrashNode {
             javax.sql.DataSource source,
             String name,
             List<String> handlers,
-            EventTransfers.Declared transfers) {
+            RelayAndSourceLoops.Declared relaysAndSources) {
         Map<String, BoundHandler> bound = handlers.stream()
                 .collect(Collectors.toMap(
                         handler -> handler,
@@ -113,7 +113,7 @@ public final class CrashNode {
                         PLANNER,
                         new EngineParts.NodeIdentity(name, "here", 1, "test"),
                         new StatsRecorder(storage.stats(), storage.clock()),
-                        transfers),
+                        relaysAndSources),
                 NodeConfig.defaults()
                         .concurrency(4)
                         .transactionalConcurrency(1)

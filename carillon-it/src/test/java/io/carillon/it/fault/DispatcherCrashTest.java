@@ -68,7 +68,7 @@ class DispatcherCrashTest {
     @Tag("slow")
     void every_event_is_delivered_once_after_a_crash_at_any_call() throws Exception {
         for (PortFaults.When when : PortFaults.When.values()) {
-            for (String point : List.of("storeTick", "place", "read", "dispatch")) {
+            for (String point : List.of("storeSnapshot", "place", "read", "dispatch")) {
                 clear();
                 crashAt("eventDispatch." + point, when, false);
             }

@@ -347,7 +347,9 @@ final class FaultScenario {
                 real,
                 "default",
                 "quick",
-                Enqueue.afterRun(awaited).onFailure(Enqueue.Then.RUN_ANYWAY).due());
+                Enqueue.afterRun(awaited)
+                        .onFailure(Enqueue.OnFailure.RUN_ANYWAY)
+                        .due());
     }
 
     private static RunId enqueue(Storage real, String queue, String handler) {

@@ -9,7 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.event.EventId;
 import io.carillon.event.Relay;
 import io.carillon.internal.engine.Engine;
-import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.relay.RelayAndSourceLoops;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.event.EventToStore;
@@ -79,7 +79,7 @@ class RelayCrashTest {
                 source,
                 name,
                 List.of(),
-                new EventTransfers.Declared("default", List.of(new TableRelay(source)), List.of()));
+                new RelayAndSourceLoops.Declared("default", List.of(new TableRelay(source)), List.of()));
     }
 
     @Tag("slow")
@@ -91,7 +91,7 @@ class RelayCrashTest {
     @Test
     @Tag("slow")
     void every_event_is_sent_once_after_a_crash_at_any_call() throws Exception {
-        for (String call : List.of("lease", "state", "read", "advance", "released", "removeHeld"))
+        for (String call : List.of("lease", "state", "read", "advance", "decided", "removeHeld"))
             for (PortFaults.When when : PortFaults.When.values()) {
                 clear();
                 crashAt("relays." + call, when);
@@ -100,7 +100,7 @@ class RelayCrashTest {
 
     private void crashAt(String point, PortFaults.When when) throws Exception {
         DataSource source = database.pool(12);
-        boolean afterRejection = point.endsWith("released") || point.endsWith("removeHeld");
+        boolean afterRejection = point.endsWith("decided") || point.endsWith("removeHeld");
         try (Storage storage = new PostgresStorage(source, CrashNode.PLANNER)) {
             TableRelay relay = new TableRelay(source);
             storage.relays().declare(new RelayStore.Declaration(NAME, "orders", relay.destination(), relay.start()));

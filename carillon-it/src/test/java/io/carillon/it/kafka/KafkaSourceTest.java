@@ -10,7 +10,7 @@ import io.carillon.Health;
 import io.carillon.event.Event;
 import io.carillon.event.EventType;
 import io.carillon.event.NewEvent;
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.event.Topic;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.kafka.KafkaSource;
@@ -151,7 +151,7 @@ class KafkaSourceTest {
         eventually().untilAsserted(() -> assertThat(carillon.health().kinds()).contains(Health.Kind.SOURCE_BLOCKED));
         // An event is listed when the dispatcher has given it a position.
         eventually().untilAsserted(() -> assertThat(published(carillon)).containsExactly("v1"));
-        Source blocked = carillon.events().sources().list().get(0);
+        SourcePartition blocked = carillon.events().sources().list().get(0);
         assertThat(blocked.next()).isEqualTo(2);
         assertThat(blocked.reason()).isEqualTo("cannot read bad3");
 
@@ -165,31 +165,36 @@ class KafkaSourceTest {
     }
 
     @Test
-    void a_source_that_parks_passes_what_it_cannot_publish() {
+    void a_source_can_keep_what_it_cannot_publish_and_continue() {
         broker.createTopic(topic, 1, Map.of());
-        Carillon carillon = node(KafkaSource::park);
+        Carillon carillon = node(KafkaSource::keepUnpublished);
         String tooLarge = "x".repeat(1_100_000) + "9";
         broker.alterTopic(topic, "max.message.bytes", "3000000");
         sendAll(List.of("v1", "bad2", tooLarge, "v3"), value -> "k");
 
         eventually().untilAsserted(() -> assertThat(published(carillon)).containsExactly("v1", "v3"));
-        List<Source.Parked> parked = carillon.events().sources().parked(topic, 10);
-        assertThat(parked).extracting(Source.Parked::position).containsExactlyInAnyOrder(1L, 2L);
-        assertThat(parked).anySatisfy(one -> {
+        List<SourcePartition.UnpublishedRecord> unpublished =
+                carillon.events().sources().unpublished(topic, 10);
+        assertThat(unpublished)
+                .extracting(SourcePartition.UnpublishedRecord::position)
+                .containsExactlyInAnyOrder(1L, 2L);
+        assertThat(unpublished).anySatisfy(one -> {
             assertThat(one.value()).isEqualTo("bad2".getBytes(UTF_8));
             assertThat(one.reason()).isEqualTo("cannot read bad2");
         });
-        assertThat(parked).anySatisfy(one -> assertThat(one.reason()).contains("at most"));
-        assertThat(carillon.events().sources().removeParked(topic, parked.get(0).partition(), 1))
+        assertThat(unpublished).anySatisfy(one -> assertThat(one.reason()).contains("at most"));
+        assertThat(carillon.events()
+                        .sources()
+                        .removeUnpublished(topic, unpublished.get(0).partition(), 1))
                 .isTrue();
-        assertThat(carillon.events().sources().parked(topic, 10)).hasSize(1);
+        assertThat(carillon.events().sources().unpublished(topic, 10)).hasSize(1);
     }
 
     @Test
     void chosen_headers_of_a_record_become_headers_of_its_event() {
         broker.createTopic(topic, 1, Map.of());
         Carillon carillon =
-                node(source -> source.copyHeaders("tenant", "traceparent").park());
+                node(source -> source.copyHeaders("tenant", "traceparent").keepUnpublished());
 
         sendWithHeaders("v1", Map.of("Tenant", "acme", "other", "x", "traceparent", "00-1"));
         sendWithHeaders("v2", Map.of("tenant", "a\nb"));
@@ -199,9 +204,9 @@ class KafkaSourceTest {
         assertThat(carillon.events().list("payments", "", 10).events())
                 .extracting(Event::headers)
                 .containsExactly(Map.of("tenant", "acme", "traceparent", "00-1"), Map.of());
-        assertThat(carillon.events().sources().parked(topic, 10))
+        assertThat(carillon.events().sources().unpublished(topic, 10))
                 .singleElement()
-                .satisfies(parked -> assertThat(parked.reason()).contains("event header 'tenant'"));
+                .satisfies(unpublished -> assertThat(unpublished.reason()).contains("event header 'tenant'"));
         assertThatThrownBy(() -> node(source -> source.copyHeaders("ce_id"))).hasMessageContaining("reserved");
     }
 
@@ -222,8 +227,8 @@ class KafkaSourceTest {
         Carillon second = node(source -> source);
 
         eventually().untilAsserted(() -> assertThat(published(second)).containsExactly("v1", "v2", "v3"));
-        assertThat(second.events().sources().parked(topic, 10))
+        assertThat(second.events().sources().unpublished(topic, 10))
                 .singleElement()
-                .satisfies(parked -> assertThat(parked.reason()).contains("created again"));
+                .satisfies(unpublished -> assertThat(unpublished.reason()).contains("created again"));
     }
 }

@@ -51,14 +51,14 @@ final class LostEventCases extends LostCases {
                 entry("EventCopy.COPY", this::copy),
                 entry("EventRepository.ADVANCE_STREAM", () -> publishing(true)),
                 entry("EventRepository.BEGIN_EPOCH", this::beginEpoch),
-                entry("EventDispatchRepository.STORE_TICK", this::storeTick),
+                entry("EventDispatchRepository.STORE_SNAPSHOT", this::storeSnapshot),
                 entry("EventDispatchRepository.DELIVER", this::deliver),
                 entry("EventDispatchRepository.DISPATCH", this::dispatch),
                 entry("EventDispatchRepository.JOIN", this::join),
                 entry("EventRepository.TAKE_PUBLISH_IDS", this::publishWithId),
                 entry("AttemptEndings.PUBLISH", this::tick),
                 entry("EventDispatchRepository.END_REPLAY", this::endReplay),
-                entry("MaintenanceRepository.PURGE_TICKS", this::purgeTicks),
+                entry("MaintenanceRepository.PURGE_SNAPSHOTS", this::purgeSnapshots),
                 entry("MaintenanceRepository.PURGE_CURSORS", this::purgeCursors),
                 entry("SubscriptionRepository.CREATE", this::create),
                 entry("SubscriptionRepository.CHANGE", this::change),
@@ -116,15 +116,16 @@ final class LostEventCases extends LostCases {
         });
     }
 
-    /** A tick of another server contains all transactions of this one. */
+    /** A snapshot of another server contains all transactions of this one. */
     private LostAnswer beginEpoch() {
         fixture.database()
-                .execute("INSERT INTO carillon.event_tick (tick, snapshot) VALUES (1, '900000000:900000000:')");
+                .execute("INSERT INTO carillon.event_snapshot (snapshot, transactions)"
+                        + " VALUES (1, '900000000:900000000:')");
         EventToStore event = event(false);
         return LostAnswer.of(() -> faultyStorage.events().publish(List.of(event), false), answer -> {
             assertThat(answer).isEqualTo(List.of(new PublishResult.Published(event.id(), 0)));
             assertThat(count("event_epoch")).isEqualTo(1);
-            assertThat(storage().eventDispatch().storeTick()).isEqualTo(2);
+            assertThat(storage().eventDispatch().storeSnapshot()).isEqualTo(2);
             assertThat(read(1, 2)).containsExactly(event.id());
         });
     }
@@ -138,11 +139,11 @@ final class LostEventCases extends LostCases {
                 .toList();
     }
 
-    private LostAnswer storeTick() {
+    private LostAnswer storeSnapshot() {
         storage().events().publish(List.of(event(false)), false);
-        return LostAnswer.of(() -> faultyStorage.eventDispatch().storeTick(), answer -> {
+        return LostAnswer.of(() -> faultyStorage.eventDispatch().storeSnapshot(), answer -> {
             assertThat(answer).isEqualTo(1L);
-            assertThat(count("event_tick")).isEqualTo(1);
+            assertThat(count("event_snapshot")).isEqualTo(1);
         });
     }
 
@@ -150,7 +151,7 @@ final class LostEventCases extends LostCases {
         EventToStore event = event(false);
         storage().events().declare(declaration("order.*"));
         storage().events().publish(List.of(event), false);
-        storage().eventDispatch().storeTick();
+        storage().eventDispatch().storeSnapshot();
         return event.id();
     }
 
@@ -235,19 +236,22 @@ final class LostEventCases extends LostCases {
     private LostAnswer endReplay() {
         subscribed();
         storage().events().replay(new EventStore.Replay(PROJECT, NAME, 7, StoreFixture.NOON, StoreFixture.NOON));
-        fixture.database().execute("UPDATE carillon.event_cursor SET tick = 1, ends_at_tick = 1 WHERE replay = 7");
+        fixture.database()
+                .execute("UPDATE carillon.event_cursor SET snapshot = 1, ends_at_snapshot = 1 WHERE replay = 7");
         EventDispatchStore.Name replay = new EventDispatchStore.Name(PROJECT, NAME, 7);
         return LostAnswer.of(
                 call(() -> faultyStorage.eventDispatch().endReplay(replay)),
                 answer -> assertThat(count("event_cursor")).isEqualTo(1));
     }
 
-    private LostAnswer purgeTicks() {
-        fixture.database().execute("INSERT INTO carillon.event_tick (tick, snapshot) VALUES (1, '3:3:'), (2, '3:3:')");
+    private LostAnswer purgeSnapshots() {
+        fixture.database()
+                .execute(
+                        "INSERT INTO carillon.event_snapshot (snapshot, transactions) VALUES (1, '3:3:'), (2, '3:3:')");
         advance(Duration.ofDays(10));
         return LostAnswer.of(
                 call(() -> faultyStorage.maintenance().dropEvents(Duration.ofDays(1))),
-                answer -> assertThat(fixture.query("SELECT tick FROM carillon.event_tick")
+                answer -> assertThat(fixture.query("SELECT snapshot FROM carillon.event_snapshot")
                                 .number())
                         .isEqualTo(2));
     }
@@ -255,7 +259,7 @@ final class LostEventCases extends LostCases {
     private LostAnswer purgeCursors() {
         subscribed();
         fixture.database().execute("""
-                INSERT INTO carillon.event_cursor (project, name, replay, tick, seq)
+                INSERT INTO carillon.event_cursor (project, name, replay, snapshot, seq)
                 SELECT project, name, cursor_number - 1, 0, 1 FROM carillon.event_subscription
                 """);
         return LostAnswer.of(

@@ -4,7 +4,7 @@ import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.event.EventId;
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.event.Subscribe;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.event.EventPosition;
@@ -54,9 +54,9 @@ final class LostRelayCases extends LostCases {
                 entry("SourceRepository.MOVE", this::move),
                 entry("SourceRepository.BLOCK", this::block),
                 entry("SourceRepository.SKIP", this::skip),
-                entry("SourceRepository.REMOVE_PARKED", this::removeParked),
+                entry("SourceRepository.REMOVE_UNPUBLISHED", this::removeUnpublished),
                 entry("SourceRepository.REMOVE", this::removeSource),
-                entry("SourceRepository.REMOVE_ALL_PARKED", this::removeSource));
+                entry("SourceRepository.REMOVE_ALL_UNPUBLISHED", this::removeSource));
     }
 
     private long number(String sql) {
@@ -198,7 +198,11 @@ final class LostRelayCases extends LostCases {
                 null,
                 new Payload("1".getBytes(StandardCharsets.UTF_8), "json"));
         return new SourceStore.Batch(
-                PARTITION, 5, 7, List.of(event), List.of(new EventSource.Parked(6, null, new byte[0], "unreadable")));
+                PARTITION,
+                5,
+                7,
+                List.of(event),
+                List.of(new EventSource.UnpublishedRecord(6, null, new byte[0], "unreadable")));
     }
 
     private LostAnswer move() {
@@ -207,7 +211,7 @@ final class LostRelayCases extends LostCases {
             assertThat(answer).isEqualTo(false);
             assertThat(storage().sources().next(PARTITION)).hasValue(7);
             assertThat(number("SELECT count(*) FROM carillon.event_store")).isEqualTo(1);
-            assertThat(storage().sources().parked(PROJECT, "payments", 10)).hasSize(1);
+            assertThat(storage().sources().unpublished(PROJECT, "payments", 10)).hasSize(1);
         });
     }
 
@@ -223,29 +227,29 @@ final class LostRelayCases extends LostCases {
         return LostAnswer.of(() -> faultyStorage.sources().skip(PARTITION, 5), answer -> {
             assertThat(answer).isEqualTo(false);
             assertThat(storage().sources().list(PROJECT))
-                    .extracting(Source::next)
+                    .extracting(SourcePartition::next)
                     .containsExactly(6L);
         });
     }
 
-    private void parked() {
+    private void unpublished() {
         storage().sources().add(PARTITION, 5);
         storage().sources().store(batch());
     }
 
-    private LostAnswer removeParked() {
-        parked();
-        return LostAnswer.of(() -> faultyStorage.sources().removeParked(PARTITION, 6), answer -> {
+    private LostAnswer removeUnpublished() {
+        unpublished();
+        return LostAnswer.of(() -> faultyStorage.sources().removeUnpublished(PARTITION, 6), answer -> {
             assertThat(answer).isEqualTo(false);
-            assertThat(storage().sources().parked(PROJECT, "payments", 10)).isEmpty();
+            assertThat(storage().sources().unpublished(PROJECT, "payments", 10)).isEmpty();
         });
     }
 
     private LostAnswer removeSource() {
-        parked();
+        unpublished();
         return LostAnswer.of(() -> faultyStorage.sources().remove(PROJECT, "payments"), answer -> {
             assertThat(storage().sources().list(PROJECT)).isEmpty();
-            assertThat(storage().sources().parked(PROJECT, "payments", 10)).isEmpty();
+            assertThat(storage().sources().unpublished(PROJECT, "payments", 10)).isEmpty();
         });
     }
 }

@@ -14,7 +14,7 @@ import io.carillon.internal.store.run.WorkflowStepStore.NewStep;
 import io.carillon.internal.store.run.WorkflowStepStore.StepKind;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
-import io.carillon.run.Enqueue.Then;
+import io.carillon.run.Enqueue.OnFailure;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
@@ -140,8 +140,9 @@ final class LostWaitCases extends LostCases {
     }
 
     private LostAnswer insert() {
-        NewRun run =
-                RunSpec.mail().afterRuns(Then.WAIT, enqueue(RunSpec.mail())).run();
+        NewRun run = RunSpec.mail()
+                .afterRuns(OnFailure.WAIT, enqueue(RunSpec.mail()))
+                .run();
         return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(List.of(run)), answer -> {
             assertThat(answer).isEqualTo(List.of(new EnqueueResult.Enqueued(run.id())));
             assertThat(fixture.query("SELECT count(*) FROM carillon.run_wait").number())
@@ -150,7 +151,7 @@ final class LostWaitCases extends LostCases {
     }
 
     private LostAnswer release() {
-        RunId waiting = enqueue(RunSpec.mail().afterRuns(Then.RUN_ANYWAY, RunId.generate()));
+        RunId waiting = enqueue(RunSpec.mail().afterRuns(OnFailure.RUN_ANYWAY, RunId.generate()));
         return LostAnswer.of(
                 () -> faultyStorage.runWaits().resolve(List.of(new RunKey(PROJECT, waiting))),
                 answer -> assertThat(claimOne(node()).run()).isEqualTo(waiting));
@@ -191,7 +192,7 @@ final class LostWaitCases extends LostCases {
     }
 
     private LostAnswer cancel() {
-        RunId waiting = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, RunId.generate()));
+        RunId waiting = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, RunId.generate()));
         return LostAnswer.of(
                 () -> faultyStorage.runWaits().resolve(List.of(new RunKey(PROJECT, waiting))),
                 answer -> assertOnce(waiting, RunState.CANCELLED));

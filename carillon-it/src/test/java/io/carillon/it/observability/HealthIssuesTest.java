@@ -229,7 +229,7 @@ class HealthIssuesTest {
     private void subscriptionBehind() {
         Carillon carillon = subscriberThatRunsDue();
         carillon.publish(NOTED.of("a"));
-        fixture.database().execute("SELECT carillon.store_event_tick()");
+        fixture.database().execute("SELECT carillon.store_event_snapshot()");
         assertHealthy(carillon);
         fixture.database().clock().advance(Duration.ofMinutes(6));
         assertAppears(
@@ -245,7 +245,7 @@ class HealthIssuesTest {
         Carillon carillon = subscriberThatRunsDue();
         carillon.events().pause("notes", "audit");
         carillon.publish(NOTED.of("a"));
-        fixture.database().execute("SELECT carillon.store_event_tick()");
+        fixture.database().execute("SELECT carillon.store_event_snapshot()");
         fixture.database().clock().advance(Duration.ofDays(8));
         assertAppears(
                 carillon,
@@ -260,7 +260,7 @@ class HealthIssuesTest {
     private Carillon withRelay() {
         Carillon carillon = node();
         fixture.database().execute("""
-                INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq,
+                INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot, cursor_seq,
                   leased_until)
                 VALUES ('default', 'to-kafka', 'orders', 'kafka:orders', 0, 9223372036854775807, carillon.clock())
                 """);
@@ -304,14 +304,14 @@ class HealthIssuesTest {
         Carillon carillon = withRelay();
         leaseRelay();
         carillon.publish(NOTED.of("a"));
-        fixture.database().execute("SELECT carillon.store_event_tick()");
+        fixture.database().execute("SELECT carillon.store_event_snapshot()");
         fixture.database().clock().advance(Duration.ofMinutes(6));
         assertAppears(
                 carillon,
                 Health.Kind.RELAY_BEHIND,
                 "relay 'to-kafka' of project 'default' has not sent the events since");
 
-        fixture.database().execute("UPDATE carillon.event_relay SET cursor_tick = 1000000");
+        fixture.database().execute("UPDATE carillon.event_relay SET cursor_snapshot = 1000000");
         assertDisappears(carillon, Health.Kind.RELAY_BEHIND);
     }
 
@@ -320,7 +320,7 @@ class HealthIssuesTest {
         leaseRelay();
         EventId event = ((PublishResult.Published) carillon.publish(NOTED.of("a"))).id();
         fixture.database().execute("""
-                        INSERT INTO carillon.event_relay_held (project, relay, tick, seq, event, day, state,
+                        INSERT INTO carillon.event_relay_held (project, relay, snapshot, seq, event, day, state,
                           blocks, reason)
                         VALUES ('default', 'to-kafka', 1, 1, '%s', '2026-03-02', 'rejected', false, 'too large')
                         """.formatted(event.value()));

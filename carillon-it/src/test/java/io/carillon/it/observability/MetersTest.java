@@ -66,7 +66,7 @@ class MetersTest {
     void close() {
         fixture.close();
         fixture.database().clock().useRealTime();
-        fixture.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.planning_token");
+        fixture.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.leader_token");
     }
 
     private interface Scenario {
@@ -163,7 +163,7 @@ class MetersTest {
                 builder -> builder.listener(meters).subscribe("notes", noted, (event, run) -> {}, Subscribe.inOrder()));
         assertThat(gauge(client, "carillon.subscription.lag")).isZero();
         client.publish(noted.of("a"));
-        fixture.database().execute("SELECT carillon.store_event_tick()");
+        fixture.database().execute("SELECT carillon.store_event_snapshot()");
 
         assertThat(gauge(client, "carillon.subscription.lag", "subscription", "notes"))
                 .isOne();
@@ -173,16 +173,17 @@ class MetersTest {
         EventType<String> noted = Topic.named("orders").event("order.noted", String.class);
         Carillon client = fixture.client(builder -> builder.listener(meters));
         fixture.database().execute("""
-                INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq)
+                INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot, cursor_seq)
                 VALUES ('default', 'to-kafka', 'orders', 'kafka:orders', 0, 9223372036854775807)
                 """);
         for (String name : List.of("carillon.relay.lag", "carillon.relay.oldest", "carillon.relay.rejected"))
             assertThat(gauge(client, name)).isZero();
         client.publish(noted.of("a"));
-        fixture.database().execute("SELECT carillon.store_event_tick()");
+        fixture.database().execute("SELECT carillon.store_event_snapshot()");
         fixture.database()
-                .execute("INSERT INTO carillon.event_relay_held (project, relay, tick, seq, event, day, state, blocks)"
-                        + " VALUES ('default', 'to-kafka', 1, 1, gen_random_uuid(), '2026-03-02', 'rejected', false)");
+                .execute("INSERT INTO carillon.event_relay_held (project, relay, snapshot, seq, event, day, state,"
+                        + " blocks) VALUES ('default', 'to-kafka', 1, 1, gen_random_uuid(), '2026-03-02',"
+                        + " 'rejected', false)");
         fixture.database().clock().advance(Duration.ofSeconds(40));
 
         assertThat(gauge(client, "carillon.relay.lag", "relay", "to-kafka")).isOne();

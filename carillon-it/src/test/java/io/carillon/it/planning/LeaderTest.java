@@ -24,7 +24,7 @@ class LeaderTest {
 
     private static final HandlerType<Report> REPORT = HandlerType.of("report.make", Report.class);
     private static final String HOLDER = """
-            SELECT coalesce((SELECT n.name FROM carillon.planning_token t JOIN carillon.node n ON n.id = t.owner
+            SELECT coalesce((SELECT n.name FROM carillon.leader_token t JOIN carillon.node n ON n.id = t.owner
                               WHERE t.name = 'planning' AND t.expires_at > carillon.clock()), '-')
             """;
 
@@ -57,7 +57,7 @@ class LeaderTest {
         eventually().until(() -> made.size() == 2);
 
         assertThat(made).containsExactly("13:00", "14:00");
-        assertThat(fixture.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'")
+        assertThat(fixture.query("SELECT epoch FROM carillon.leader_token WHERE name = 'planning'")
                         .number())
                 .isGreaterThan(1);
     }

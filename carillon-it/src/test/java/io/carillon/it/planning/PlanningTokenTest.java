@@ -30,7 +30,7 @@ class PlanningTokenTest extends PlanningContract {
     }
 
     private long epoch() {
-        return FIXTURE.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'")
+        return FIXTURE.query("SELECT epoch FROM carillon.leader_token WHERE name = 'planning'")
                 .number();
     }
 

@@ -413,7 +413,12 @@ final class RaceCases extends RaceCaseList {
                 GATED,
                 GATE_TAKEN);
         enqueuing("GatedRunInsert.INSERT_GATED", RunSpec.mail().rateKey("shop", 2, TEN), false, false, RATED);
-        enqueuing("WaitingRunInsert.INSERT_WAITING", keyed.afterRuns(Enqueue.Then.WAIT, CONTESTED), false, false, keys);
+        enqueuing(
+                "WaitingRunInsert.INSERT_WAITING",
+                keyed.afterRuns(Enqueue.OnFailure.WAIT, CONTESTED),
+                false,
+                false,
+                keys);
         StatementCall holding = (fixture, through, sender) -> through.newRuns()
                 .enqueue(runs(keyed, sender, false).stream()
                         .map(run -> run.withKeyWindow(MINUTE))

@@ -69,10 +69,10 @@ final class RaceEventCases extends RaceCaseList {
                 PARTITIONS);
         ticks();
         add(
-                "EventDispatchRepository.STORE_TICK",
-                (fixture, through, sender) -> through.eventDispatch().storeTick(),
+                "EventDispatchRepository.STORE_SNAPSHOT",
+                (fixture, through, sender) -> through.eventDispatch().storeSnapshot(),
                 EVENT_PUBLISHED,
-                OLD_TICKS);
+                OLD_SNAPSHOTS);
         add(
                 "EventDispatchRepository.END_REPLAY",
                 (fixture, through, sender) ->
@@ -94,9 +94,9 @@ final class RaceEventCases extends RaceCaseList {
                 EMPTY);
         subscriptions();
         add(
-                "MaintenanceRepository.PURGE_TICKS",
+                "MaintenanceRepository.PURGE_SNAPSHOTS",
                 (fixture, through, sender) -> done(() -> through.maintenance().dropEvents(Duration.ofDays(1))),
-                OLD_TICKS);
+                OLD_SNAPSHOTS);
         add(
                 "MaintenanceRepository.PURGE_CURSORS",
                 (fixture, through, sender) -> done(() -> through.maintenance().dropEvents(Duration.ofDays(1))),
@@ -109,7 +109,7 @@ final class RaceEventCases extends RaceCaseList {
         through.eventDispatch().dispatch(place, fixture.heads(), EventPosition.endOf(1), FIRST_RUN);
     }
 
-    /** Does what a round of the engine does: moves the place and all cursors behind the events of the first tick. */
+    /** Does what a round of the engine does: moves the place and all cursors behind the first snapshot. */
     private static Object catchUp(RaceFixture fixture, Storage through, Sender sender) {
         EventDispatchStore dispatch = through.eventDispatch();
         EventDispatchStore.Place place = dispatch.place();
@@ -120,12 +120,12 @@ final class RaceEventCases extends RaceCaseList {
                             && !late.skipped().contains(head.id()))
                     .map(EventDispatchStore.Head::id)
                     .toList();
-            if (late.cursor().base() < 1 && late.endsAtTick() == null)
+            if (late.cursor().base() < 1 && late.endsAtSnapshot() == null)
                 dispatch.deliver(
                         List.of(new EventDispatchStore.Delivery(late, selected)), EventPosition.endOf(1), FIRST_RUN);
         }
         List<EventDispatchStore.Name> arrived = dispatch.behind(10).stream()
-                .filter(late -> late.endsAtTick() == null && late.cursor().base() == 1)
+                .filter(late -> late.endsAtSnapshot() == null && late.cursor().base() == 1)
                 .map(EventDispatchStore.Cursor::name)
                 .toList();
         dispatch.join(dispatch.place(), arrived);
@@ -145,13 +145,13 @@ final class RaceEventCases extends RaceCaseList {
                 "AttemptEndings.PUBLISH",
                 (fixture, through, sender) -> texts(
                         through.runs().apply(RaceFixture.OWNER, fixture.ended(sender, new Transition.Complete(null)))),
-                EVENT_TICKS);
+                PUBLISHING_TICKS);
         add(
                 "AttemptEndings.DIE",
                 (fixture, through, sender) -> texts(
                         through.runs().apply(RaceFixture.OWNER, fixture.ended(sender, new Transition.MarkDead("no")))),
-                EVENT_TICKS);
-        skipping(Skip.ROW, "RunRepository.PARK_RUNNING", RaceCases.PARK, EVENT_TICKS);
+                PUBLISHING_TICKS);
+        skipping(Skip.ROW, "RunRepository.PARK_RUNNING", RaceCases.PARK, PUBLISHING_TICKS);
     }
 
     private void subscriptions() {

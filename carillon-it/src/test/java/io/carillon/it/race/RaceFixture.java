@@ -169,7 +169,7 @@ final class RaceFixture extends PlanningContract {
     }
 
     /** Stores three runs that wait for a run that has left the history. */
-    void waiting(Enqueue.Then onFailure) {
+    void waiting(Enqueue.OnFailure onFailure) {
         nodes(RunSpec.HANDLER);
         RunSpec spec = RunSpec.mail().afterRuns(onFailure, new RunId(id(71)));
         storage().newRuns().enqueue(RUNS.stream().map(spec::run).toList());
@@ -241,7 +241,7 @@ final class RaceFixture extends PlanningContract {
     void subscribed() {
         publish(RaceEventCases.FIRST, RaceEventCases.SECOND_EVENT);
         storage().events().declare(RaceEventCases.declaration("order.*"));
-        storage().eventDispatch().storeTick();
+        storage().eventDispatch().storeSnapshot();
         subscriptions = storage().eventDispatch().behind(10);
     }
 

@@ -113,10 +113,10 @@ final class RaceRelayCases extends RaceCaseList {
                 (fixture, through, sender) -> through.sources().skip(PARTITION, 6),
                 SOURCE_BLOCKED);
         add(
-                "SourceRepository.REMOVE_PARKED",
-                (fixture, through, sender) -> through.sources().removeParked(PARTITION, 5),
+                "SourceRepository.REMOVE_UNPUBLISHED",
+                (fixture, through, sender) -> through.sources().removeUnpublished(PARTITION, 5),
                 SOURCE_BLOCKED);
-        for (String statement : List.of("SourceRepository.REMOVE", "SourceRepository.REMOVE_ALL_PARKED"))
+        for (String statement : List.of("SourceRepository.REMOVE", "SourceRepository.REMOVE_ALL_UNPUBLISHED"))
             add(
                     statement,
                     (fixture, through, sender) -> through.sources().remove(PROJECT, "payments"),
@@ -130,10 +130,14 @@ final class RaceRelayCases extends RaceCaseList {
 
     private static SourceStore.Batch moving(long from, long to) {
         return new SourceStore.Batch(
-                PARTITION, from, to, List.of(), List.of(new EventSource.Parked(from, null, null, "unreadable")));
+                PARTITION,
+                from,
+                to,
+                List.of(),
+                List.of(new EventSource.UnpublishedRecord(from, null, null, "unreadable")));
     }
 
-    /** Creates a relay whose first event an operator has released, and whose second one waits behind it. */
+    /** Creates a relay whose first event an operator has decided to send, and whose second one waits behind it. */
     static void leased(RaceFixture fixture) {
         fixture.nodes();
         RelayStore relays = fixture.storage().relays();
@@ -151,7 +155,7 @@ final class RaceRelayCases extends RaceCaseList {
         relays.decide(RELAY, EVENT, true);
     }
 
-    /** Creates a partition that is blocked behind a parked record. */
+    /** Creates a partition that is blocked behind an unpublished record. */
     static void blocked(Storage storage) {
         storage.sources().add(PARTITION, 5);
         storage.sources().store(moving(5, 6));

@@ -37,12 +37,12 @@ final class RaceScheduleCases extends RaceCaseList {
         ticks();
         gates();
         add(
-                "PlanningToken.ACQUIRE",
+                "LeaderToken.ACQUIRE",
                 (fixture, through, sender) -> through.plans().acquireToken(RaceFixture.claimer(sender), SECOND),
                 TOKEN,
                 EMPTY);
         add(
-                "PlanningToken.RELEASE",
+                "LeaderToken.RELEASE",
                 (fixture, through, sender) -> done(() -> through.plans().releaseToken(RaceFixture.OTHER)),
                 TOKEN);
         add(
@@ -72,8 +72,8 @@ final class RaceScheduleCases extends RaceCaseList {
                     setup);
             StatementCall edit =
                     (fixture, through, sender) -> upsert(through, same.payload("by " + sender.first()), null);
-            for (String statement :
-                    List.of("ScheduleRepository.UPDATE", "FutureTicks.MOVE_CURSOR", "FutureTicks.DELETE_AFTER_CUTOFF"))
+            for (String statement : List.of(
+                    "ScheduleRepository.UPDATE", "UnstartedTicks.MOVE_CURSOR", "UnstartedTicks.DELETE_AFTER_CUTOFF"))
                 add(statement, edit, setup);
         }
         add("NewSchedules.CREATE", (fixture, through, sender) -> upsert(through, ScheduleSpec.every(TEN), null), EMPTY);
@@ -93,11 +93,11 @@ final class RaceScheduleCases extends RaceCaseList {
                 OVERLAP_SKIP,
                 OVERLAP_QUEUE,
                 OVERLAP_CANCEL_IDLE);
-        add("FutureTicks.END_UNSTARTED", pause, TICKS, LATE_TICKS, OVERLAP_FREE, OVERLAP_QUEUE);
-        add("FutureTicks.INSERT_GAP", pause, LATE_TICKS);
+        add("UnstartedTicks.END_UNSTARTED", pause, TICKS, LATE_TICKS, OVERLAP_FREE, OVERLAP_QUEUE);
+        add("UnstartedTicks.INSERT_GAP", pause, LATE_TICKS);
         StatementCall resume = (fixture, through, sender) -> through.schedules().resume(PROJECT, "report");
         add("ScheduleRepository.RESUME", resume, PAUSED_SCHEDULE);
-        add("FutureTicks.INSERT_GAP", resume, PAUSED_SCHEDULE);
+        add("UnstartedTicks.INSERT_GAP", resume, PAUSED_SCHEDULE);
         add(
                 "ScheduleRepository.DELETE",
                 (fixture, through, sender) -> through.schedules().delete(PROJECT, "report"),

@@ -167,17 +167,17 @@ enum RaceSetup {
     /** Claimed workflows that await a run which does not exist. */
     RUN_AWAITED(RaceFixture::awaitingRun),
     /** Runs that wait for a run that has ended, and may execute. */
-    WAIT_OVER(fixture -> fixture.waiting(Enqueue.Then.RUN_ANYWAY)),
+    WAIT_OVER(fixture -> fixture.waiting(Enqueue.OnFailure.RUN_ANYWAY)),
     /** Runs that are to be cancelled, because the run that they wait for did not succeed. */
-    WAIT_FAILED(fixture -> fixture.waiting(Enqueue.Then.CANCEL)),
+    WAIT_FAILED(fixture -> fixture.waiting(Enqueue.OnFailure.CANCEL)),
     /** The partitions of today and yesterday exist, also after a race has removed old ones. */
     PARTITIONS(fixture -> fixture.storage().maintenance().ensurePartitions(0)),
-    /** An event that no tick contains. */
+    /** An event that no snapshot contains. */
     EVENT_PUBLISHED(fixture -> fixture.publish(RaceEventCases.FIRST)),
-    /** Like {@link #EVENT_PUBLISHED}, after five days, and with two older ticks. */
-    OLD_TICKS(fixture -> {
+    /** Like {@link #EVENT_PUBLISHED}, after five days, and with two older snapshots. */
+    OLD_SNAPSHOTS(fixture -> {
         fixture.database().database().execute("""
-                INSERT INTO carillon.event_tick (tick, snapshot) VALUES (1, '3:3:'), (2, '3:3:')
+                INSERT INTO carillon.event_snapshot (snapshot, transactions) VALUES (1, '3:3:'), (2, '3:3:')
                 """);
         fixture.advance(Duration.ofDays(5));
         fixture.publish(RaceEventCases.FIRST);
@@ -193,13 +193,13 @@ enum RaceSetup {
     SUBSCRIPTION_CAUGHT_UP(fixture -> {
         fixture.subscribed();
         fixture.database().database().execute("""
-                UPDATE carillon.event_dispatch SET tick = 1;
-                UPDATE carillon.event_cursor SET tick = 1;
+                UPDATE carillon.event_dispatch SET snapshot = 1;
+                UPDATE carillon.event_cursor SET snapshot = 1;
                 """);
         fixture.readPlace();
     }),
     /** Claimed ticks that publish an event. */
-    EVENT_TICKS(fixture -> {
+    PUBLISHING_TICKS(fixture -> {
         fixture.runs();
         fixture.database().database().execute("""
                 UPDATE carillon.run SET target_name = 'carillon.publish', payload = convert_to(
@@ -215,18 +215,18 @@ enum RaceSetup {
     REPLAY_ENDED(fixture -> {
         fixture.subscribed();
         fixture.database().database().execute("""
-                INSERT INTO carillon.event_cursor (project, name, replay, tick, seq, ends_at_tick)
+                INSERT INTO carillon.event_cursor (project, name, replay, snapshot, seq, ends_at_snapshot)
                 SELECT project, name, 7, 1, 9223372036854775807, 1 FROM carillon.event_subscription
                 """);
     }),
-    /** The node {@code OWNER} has the lease of a relay, of which an operator has released a rejected event. */
+    /** The node {@code OWNER} has the lease of a relay, whose rejected event an operator has decided to send. */
     RELAY_LEASED(RaceRelayCases::leased),
     /** Like {@link #RELAY_LEASED}, but the lease has ended. */
     RELAY_LEASE_ENDED(fixture -> {
         RaceRelayCases.leased(fixture);
         fixture.advance(RaceFixture.MINUTE);
     }),
-    /** A partition of a source that a record blocks, with a parked record before it. */
+    /** A partition of a source that a record blocks, with an unpublished record before it. */
     SOURCE_BLOCKED(fixture -> {
         fixture.nodes();
         RaceRelayCases.blocked(fixture.storage());

@@ -67,7 +67,7 @@ final class RaceTables implements AutoCloseable {
 
     private static String clearing(String table) {
         if (table.equals("event_dispatch"))
-            return "UPDATE carillon.event_dispatch SET tick = 0, seq = 9223372036854775807, version = 1";
+            return "UPDATE carillon.event_dispatch SET snapshot = 0, seq = 9223372036854775807, version = 1";
         return "DELETE FROM carillon." + table + (table.equals("project") ? " WHERE project <> 'default'" : "");
     }
 
@@ -90,7 +90,7 @@ final class RaceTables implements AutoCloseable {
                     + " FROM carillon.run r WHERE r.id = t.probable_cause_run_id AND r.owner = t.id))";
         // These values only grow, also from one race to the next.
         if (table.equals("event_store")) place = " - 'seq' - 'xid'";
-        if (table.equals("event_tick")) place = " - 'snapshot'";
+        if (table.equals("event_snapshot")) place = " - 'transactions'";
         if (table.equals("event_dispatch")) place = " - 'version'";
         if (table.equals("event_epoch")) place = " - 'xid_offset'";
         if (table.equals("event_subscription")) place = " - 'cursor_number'";

@@ -48,9 +48,9 @@ class RaceTest {
     private static final Map<String, String> LOCKED_BY = Map.of(
             "BulkRunActions.CANCEL_MANY_RUNNING", "BulkRunActions.RUNNING",
             "OverlapGates.CANCEL_RUNNING", "OverlapGates.LOCK_PASSED",
-            "FutureTicks.INSERT_GAP", "ScheduleRepository.LOCK",
-            "FutureTicks.END_UNSTARTED", "ScheduleRepository.LOCK",
-            "FutureTicks.DELETE_AFTER_CUTOFF", "ScheduleRepository.LOCK");
+            "UnstartedTicks.INSERT_GAP", "ScheduleRepository.LOCK",
+            "UnstartedTicks.END_UNSTARTED", "ScheduleRepository.LOCK",
+            "UnstartedTicks.DELETE_AFTER_CUTOFF", "ScheduleRepository.LOCK");
 
     /** Writing statements that cannot meet another statement on a row, with the reason. */
     private static final Map<String, String> MEETS_NO_ROW = Map.of(

@@ -18,7 +18,7 @@ class EventReadPagesTest {
     private static final int MAX_PAGES = 6 * LIMIT;
 
     private static final String PUBLISH = """
-            SELECT carillon.store_event_tick();
+            SELECT carillon.store_event_snapshot();
             INSERT INTO carillon.event_store (project, id, day, xid, topic, type, codec, data)
             SELECT 'default', gen_random_uuid(), current_date, carillon.event_xid(), 'orders', 'order.noted',
                    'json', '1'
@@ -41,17 +41,19 @@ class EventReadPagesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"NULL, NULL", "'default', 'orders'"})
-    void the_second_page_of_a_tick_does_not_depend_on_the_size_of_its_transaction(String topic) throws SQLException {
+    void the_second_page_of_a_snapshot_does_not_depend_on_the_size_of_its_transaction(String topic)
+            throws SQLException {
         database.execute(PARTITION);
         database.execute(PUBLISH.formatted(1));
         database.execute("ANALYZE carillon.event_store");
         database.execute(PUBLISH.formatted(EVENTS));
-        database.execute("SELECT carillon.store_event_tick()");
-        long tick = database.query("SELECT max(tick) FROM carillon.event_tick").number();
+        database.execute("SELECT carillon.store_event_snapshot()");
+        long snapshot = database.query("SELECT max(snapshot) FROM carillon.event_snapshot")
+                .number();
         long seq = database.query("SELECT seq FROM carillon.event_store ORDER BY seq OFFSET " + LIMIT + " LIMIT 1")
                 .number();
         String page = "SELECT seq FROM carillon.events_after(%d, %d, %d, %d, %s, NULL, %d)"
-                .formatted(tick - 1, tick, tick, seq, topic, LIMIT);
+                .formatted(snapshot - 1, snapshot, snapshot, seq, topic, LIMIT);
         try (Connection connection = database.dataSource().getConnection()) {
             assertThat(database.query("SELECT count(*) FROM (" + page + ") p WHERE seq > " + seq)
                             .number())

@@ -29,7 +29,7 @@ class StatementCostTest {
             "AttemptEndings.PUBLISH",
             "EventDispatchRepository.DELIVER",
             "EventDispatchRepository.DISPATCH",
-            "EventDispatchRepository.STORE_TICK",
+            "EventDispatchRepository.STORE_SNAPSHOT",
             "EventRepository.ADVANCE_STREAM",
             "EventRepository.PUBLISH",
             "EventRepository.TAKE_PUBLISH_IDS",
@@ -51,7 +51,7 @@ class StatementCostTest {
             "NodeRepository.PROGRESS",
             "NodeRepository.RENEW_LEASE",
             "PlanRepository.DUE",
-            "PlanningToken.ACQUIRE",
+            "LeaderToken.ACQUIRE",
             "RunRepository.CLAIM_NUMBERS",
             "RunRepository.REWRITE_CLAIM_RECORDS",
             "RunWaitRepository.CANCEL",
@@ -83,7 +83,7 @@ class StatementCostTest {
                     "sent every five seconds for the rows of this process, or every ten minutes"),
             Map.entry("PostgresStorage\\.ENSURE_PROJECT", "sent once for each project"),
             Map.entry(
-                    "(ScheduleRepository|NewSchedules|SchedulePauses|FutureTicks|Backfill)\\.\\w+",
+                    "(ScheduleRepository|NewSchedules|SchedulePauses|UnstartedTicks|Backfill)\\.\\w+",
                     "sent when a user changes or triggers a schedule"),
             Map.entry("BulkRunActions\\.\\w+|RunAdminRepository\\.REDRIVE", "sent for actions of operators"),
             Map.entry(
@@ -94,7 +94,7 @@ class StatementCostTest {
                     "sent when a breaker changes"),
             Map.entry(
                     "NodeRepository\\.(REGISTER|RETIRE|DECLARE_DEAD|UNPARK|UNPARK_ALL|PARK_ISOLATED)"
-                            + "|LostLeaseRescuer\\.\\w+|RunRepository\\.RECORD_ISOLATION|PlanningToken\\.RELEASE",
+                            + "|LostLeaseRescuer\\.\\w+|RunRepository\\.RECORD_ISOLATION|LeaderToken\\.RELEASE",
                     "sent when a node starts, stops or dies; up to 5,000 runs justify the cost of UNPARK_ALL"),
             Map.entry("ScheduleMaintenance\\.UPDATE_TZDATA", "sent when the rules of time zones change"));
 

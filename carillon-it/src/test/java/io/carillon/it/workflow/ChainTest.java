@@ -8,7 +8,7 @@ import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
-import io.carillon.run.Enqueue.Then;
+import io.carillon.run.Enqueue.OnFailure;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
@@ -79,8 +79,8 @@ class ChainTest {
         RunId second = enqueue(node, "second", Enqueue.afterRun(bad));
         RunId third = enqueue(node, "third", Enqueue.afterRun(second));
         RunId anyway =
-                enqueue(node, "anyway", Enqueue.afterAll(List.of(bad, third)).onFailure(Then.RUN_ANYWAY));
-        RunId later = enqueue(node, "later", Enqueue.afterRun(bad).onFailure(Then.WAIT));
+                enqueue(node, "anyway", Enqueue.afterAll(List.of(bad, third)).onFailure(OnFailure.RUN_ANYWAY));
+        RunId later = enqueue(node, "later", Enqueue.afterRun(bad).onFailure(OnFailure.WAIT));
         assertThat(node.runs().explain(second).orElseThrow().summary())
                 .isEqualTo("It waits: it waits for the end of run " + bad + ".");
         begin.countDown();
@@ -122,8 +122,8 @@ class ChainTest {
         Carillon client = fixture.client(builder -> builder.handle(JOB, (job, run) -> order.add(job.name())));
         RunId first = enqueue(client, "first", Enqueue.now());
         RunId second = enqueue(client, "second", Enqueue.afterRun(first).concurrencyKey("shop"));
-        enqueue(client, "third", Enqueue.afterRun(second).onFailure(Then.RUN_ANYWAY));
-        enqueue(client, "gone", Enqueue.afterRun(RunId.generate()).onFailure(Then.RUN_ANYWAY));
+        enqueue(client, "third", Enqueue.afterRun(second).onFailure(OnFailure.RUN_ANYWAY));
+        enqueue(client, "gone", Enqueue.afterRun(RunId.generate()).onFailure(OnFailure.RUN_ANYWAY));
 
         client.runDue(Duration.ofSeconds(30));
 
@@ -139,7 +139,7 @@ class ChainTest {
         List<RunId> many =
                 IntStream.range(0, 1_001).mapToObj(i -> RunId.generate()).toList();
         assertThatThrownBy(() -> Enqueue.afterAll(many)).hasMessage("A run can wait for 1 to 1000 runs (was 1001).");
-        assertThatThrownBy(() -> Enqueue.now().onFailure(Then.CANCEL))
+        assertThatThrownBy(() -> Enqueue.now().onFailure(OnFailure.CANCEL))
                 .hasMessage(
                         "onFailure(CANCEL) needs a run to wait for. Begin with Enqueue.afterRun or Enqueue.afterAll.");
     }

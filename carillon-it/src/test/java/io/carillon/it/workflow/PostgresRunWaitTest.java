@@ -7,7 +7,7 @@ import io.carillon.internal.store.run.RunWaitStore.RunKey;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Enqueue.Then;
+import io.carillon.run.Enqueue.OnFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -30,7 +30,7 @@ class PostgresRunWaitTest extends RunWaitContract {
         Attempt first = claimOne(node);
         List<RunKey> waiting = new ArrayList<>();
         for (int i = 0; i < 5; i++)
-            waiting.add(new RunKey(PROJECT, enqueue(RunSpec.mail().afterRuns(Then.CANCEL, first.run()))));
+            waiting.add(new RunKey(PROJECT, enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, first.run()))));
         apply(node, first, complete());
         FIXTURE.database().execute("""
                 CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS

@@ -13,7 +13,7 @@ import io.carillon.internal.store.run.RunWaitStore.Scan;
 import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
-import io.carillon.run.Enqueue.Then;
+import io.carillon.run.Enqueue.OnFailure;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
@@ -33,7 +33,7 @@ abstract class RunWaitContract extends StoreContract {
     void a_run_starts_after_the_awaited_run_has_succeeded() {
         UUID node = node();
         Attempt first = claimed(node, RunSpec.mail());
-        RunId second = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, first.run()));
+        RunId second = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, first.run()));
 
         assertThat(resolve(second).lanes()).isEmpty();
         assertThat(claim(node, 9)).isEmpty();
@@ -48,8 +48,8 @@ abstract class RunWaitContract extends StoreContract {
     void a_run_is_cancelled_if_the_awaited_run_did_not_succeed() {
         UUID node = node();
         Attempt first = claimed(node, RunSpec.mail());
-        RunId second = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, first.run()));
-        RunId third = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, second));
+        RunId second = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, first.run()));
+        RunId third = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, second));
         end(node, first, DIE);
 
         assertThat(awaited(first.run()).cancelled()).containsExactly(key(second));
@@ -67,7 +67,7 @@ abstract class RunWaitContract extends StoreContract {
         UUID node = node();
         for (Transition end : List.of(complete(), DIE, new Transition.Cancel("enough"))) {
             Attempt first = claimed(node, RunSpec.mail());
-            RunId second = enqueue(RunSpec.mail().afterRuns(Then.RUN_ANYWAY, first.run()));
+            RunId second = enqueue(RunSpec.mail().afterRuns(OnFailure.RUN_ANYWAY, first.run()));
             end(node, first, end);
 
             awaited(first.run());
@@ -82,7 +82,7 @@ abstract class RunWaitContract extends StoreContract {
     void a_run_can_wait_until_the_dead_run_was_redriven_and_has_succeeded() {
         UUID node = node();
         Attempt first = claimed(node, RunSpec.mail());
-        RunId second = enqueue(RunSpec.mail().afterRuns(Then.WAIT, first.run()));
+        RunId second = enqueue(RunSpec.mail().afterRuns(OnFailure.WAIT, first.run()));
         end(node, first, DIE);
         assertThat(awaited(first.run()).cancelled()).isEmpty();
 
@@ -106,7 +106,7 @@ abstract class RunWaitContract extends StoreContract {
     void a_run_that_waits_for_a_redrive_is_cancelled_when_there_can_be_none() {
         UUID node = node();
         Attempt first = claimed(node, RunSpec.mail());
-        RunId second = enqueue(RunSpec.mail().afterRuns(Then.WAIT, first.run()));
+        RunId second = enqueue(RunSpec.mail().afterRuns(OnFailure.WAIT, first.run()));
         end(node, first, DIE);
         storage().maintenance().purge(java.time.Duration.ZERO, java.time.Duration.ZERO);
         advance(SECOND);
@@ -123,9 +123,9 @@ abstract class RunWaitContract extends StoreContract {
         Attempt first = claimed(node, RunSpec.mail());
         end(node, first, complete());
         RunId gone = RunId.generate();
-        RunId after = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, first.run()));
-        RunId cancelled = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, gone));
-        RunId anyway = enqueue(RunSpec.mail().afterRuns(Then.RUN_ANYWAY, gone));
+        RunId after = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, first.run()));
+        RunId cancelled = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, gone));
+        RunId anyway = enqueue(RunSpec.mail().afterRuns(OnFailure.RUN_ANYWAY, gone));
 
         resolve(after, cancelled, anyway);
 
@@ -140,7 +140,7 @@ abstract class RunWaitContract extends StoreContract {
         List<Attempt> all = new ArrayList<>();
         for (int i = 0; i < 3; i++) all.add(claimed(node, RunSpec.mail()));
         RunId last = enqueue(RunSpec.mail()
-                .afterRuns(Then.CANCEL, all.stream().map(Attempt::run).toArray(RunId[]::new)));
+                .afterRuns(OnFailure.CANCEL, all.stream().map(Attempt::run).toArray(RunId[]::new)));
         for (Attempt one : all) {
             assertThat(claim(node, 9)).isEmpty();
             end(node, one, complete());
@@ -155,7 +155,7 @@ abstract class RunWaitContract extends StoreContract {
         UUID node = node();
         Attempt first = claimed(node, RunSpec.mail());
         RunSpec fifo = RunSpec.mail().fifoKey("shop");
-        RunId waiting = enqueue(fifo.afterRuns(Then.CANCEL, first.run()));
+        RunId waiting = enqueue(fifo.afterRuns(OnFailure.CANCEL, first.run()));
         GateName gate = new GateName(PROJECT, "fifo:shop");
         RunId later = enqueue(fifo);
         passGates();
@@ -174,7 +174,7 @@ abstract class RunWaitContract extends StoreContract {
     @Test
     void a_waiting_run_can_be_cancelled_and_its_waits_are_removed() {
         RunId first = enqueue(RunSpec.mail());
-        RunId second = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, first));
+        RunId second = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, first));
 
         storage().runAdmin().cancel(PROJECT, second, "enough");
         scanAll();
@@ -189,9 +189,9 @@ abstract class RunWaitContract extends StoreContract {
         List<RunId> second = new ArrayList<>();
         for (int i = 0; i < 25; i++) {
             Attempt first = claimed(node, RunSpec.mail());
-            second.add(enqueue(RunSpec.mail().afterRuns(Then.CANCEL, first.run())));
+            second.add(enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, first.run())));
             RunId other = enqueue(RunSpec.mail().inLane(new Lane("other", PROJECT)));
-            enqueue(RunSpec.mail().afterRuns(Then.CANCEL, other));
+            enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, other));
             end(node, first, complete());
         }
 
@@ -207,7 +207,7 @@ abstract class RunWaitContract extends StoreContract {
         UUID node = node();
         for (int i = 0; i < 150; i++) {
             Attempt first = claimed(node, RunSpec.mail());
-            RunSpec waiting = RunSpec.mail().afterRuns(Then.CANCEL, first.run());
+            RunSpec waiting = RunSpec.mail().afterRuns(OnFailure.CANCEL, first.run());
 
             both(() -> endAndLook(node, first), () -> resolve(enqueue(waiting)));
 
@@ -221,7 +221,7 @@ abstract class RunWaitContract extends StoreContract {
         for (int i = 0; i < 150; i++) {
             Attempt one = claimed(node, RunSpec.mail());
             Attempt other = claimed(node, RunSpec.mail());
-            RunId last = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, one.run(), other.run()));
+            RunId last = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, one.run(), other.run()));
 
             both(() -> endAndLook(node, one), () -> endAndLook(node, other));
 

@@ -10,7 +10,7 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Enqueue.Then;
+import io.carillon.run.Enqueue.OnFailure;
 import io.carillon.run.RunId;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +40,7 @@ class RunWaitScaleTest extends StoreContract {
         for (int i = 0; i < 200; i++) {
             RunSpec other = RunSpec.mail();
             RunId first = enqueue(other);
-            RunId second = enqueue(RunSpec.mail().afterRuns(Then.CANCEL, first));
+            RunId second = enqueue(RunSpec.mail().afterRuns(OnFailure.CANCEL, first));
             Attempt attempt = claimOne(node);
             apply(node, attempt, complete());
             long start = System.nanoTime();

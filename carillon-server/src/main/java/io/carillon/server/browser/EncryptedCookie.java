@@ -32,8 +32,7 @@ public final class EncryptedCookie {
      *
      * @param context an encrypted value is valid in its context only
      * @param sameSite which requests that other sites cause contain the cookie: {@code Strict} for none, {@code Lax}
-     *     for
-     *     a link or redirect to this server
+     *     for a link or redirect to this server
      */
     public record Kind(String name, String context, String sameSite) {}
 

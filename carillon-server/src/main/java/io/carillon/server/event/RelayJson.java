@@ -1,7 +1,7 @@
 package io.carillon.server.event;
 
 import io.carillon.event.Relay;
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.event.Subscription;
 import io.carillon.internal.value.PublicId;
 import io.carillon.server.http.JsonObject;
@@ -47,7 +47,7 @@ public final class RelayJson {
     }
 
     /** Converts a partition of a source. */
-    public static JsonObject toJson(Source source) {
+    public static JsonObject toJson(SourcePartition source) {
         return new JsonObject()
                 .put("name", source.name())
                 .put("partition", source.partition())

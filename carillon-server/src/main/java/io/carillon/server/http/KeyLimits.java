@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param queues the queues that it is restricted to: names, or prefixes such as {@code orders.*}; empty if to none
  * @param handlers the handlers that it is restricted to, in the same form
  * @param endpoints the endpoints that it is restricted to, in the same form. Their runs are visible in addition to
- *     those
- *     of {@code queues} and {@code handlers}
+ *     those of {@code queues} and {@code handlers}
  */
 public record KeyLimits(
         @Nullable Instant expiresAt,

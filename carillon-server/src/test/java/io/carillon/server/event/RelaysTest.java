@@ -16,7 +16,7 @@ class RelaysTest {
     /** Creates a relay that has sent nothing. */
     private static void relay(String project, String node, String error) {
         SERVER.query("""
-                INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq, owner,
+                INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot, cursor_seq, owner,
                   leased_until, error, failing_since)
                 VALUES (?, 'r', 'orders', 'kafka:orders', 0, 9223372036854775807, ?::uuid,
                   carillon.clock() + interval '1 hour', ?::text,
@@ -28,7 +28,7 @@ class RelaysTest {
     private static void reject(String project, String event, boolean blocks) {
         SERVER.query(
                 """
-                INSERT INTO carillon.event_relay_held (project, relay, tick, seq, event, day, key, state, blocks,
+                INSERT INTO carillon.event_relay_held (project, relay, snapshot, seq, event, day, key, state, blocks,
                   reason)
                 SELECT e.project, 'r', 1, e.seq, e.id, e.day, e.key, 'rejected', ?::bool, 'too large'
                   FROM carillon.event_store e WHERE e.project = ? AND e.id = ?::uuid RETURNING 1

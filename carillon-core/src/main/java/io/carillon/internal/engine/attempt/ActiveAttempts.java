@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.attempt;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.store.node.ProgressUpdate;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.RunStore;
@@ -33,10 +33,10 @@ public final class ActiveAttempts {
     private final AtomicLong lastClaimNumber = new AtomicLong();
     private final Map<ClaimRecord, Integer> runCountByRecord = new ConcurrentHashMap<>();
     private final Set<ClaimRecord> obsoleteRecords = ConcurrentHashMap.newKeySet();
-    private final EngineEvents events;
+    private final LoopReports reports;
 
-    public ActiveAttempts(EngineEvents events) {
-        this.events = events;
+    public ActiveAttempts(LoopReports reports) {
+        this.reports = reports;
     }
 
     /** A claim record of the store, identified by the claim's number. */
@@ -161,7 +161,7 @@ public final class ActiveAttempts {
                 owner, some.stream().map(ActiveAttempts::toOwnedRun).toList(), startedRuns(some.stream()), true);
         boolean all = done == some.size();
         some.forEach(all ? this::remove : this::removeUnconfirmed);
-        if (!all) events.onOwnershipUncertain();
+        if (!all) reports.onOwnershipUncertain();
     }
 
     /** Returns the known runs whose handler this node has called. */

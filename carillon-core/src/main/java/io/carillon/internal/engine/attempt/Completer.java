@@ -1,7 +1,7 @@
 package io.carillon.internal.engine.attempt;
 
 import io.carillon.internal.engine.listener.AttemptListener;
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Transition;
@@ -49,7 +49,7 @@ public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
     private final RunStore runs;
     private final ActiveAttempts activeAttempts;
     private final AttemptListener listener;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final BooleanSupplier attemptsWait;
     private final LongSupplier nanoTime;
     private final ConcurrentLinkedQueue<PendingCompletion> queue = new ConcurrentLinkedQueue<>();
@@ -79,22 +79,22 @@ public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
             RunStore runs,
             ActiveAttempts activeAttempts,
             AttemptListener listener,
-            EngineEvents events,
+            LoopReports reports,
             BooleanSupplier attemptsWait) {
-        this(runs, activeAttempts, listener, events, attemptsWait, System::nanoTime);
+        this(runs, activeAttempts, listener, reports, attemptsWait, System::nanoTime);
     }
 
     Completer(
             RunStore runs,
             ActiveAttempts activeAttempts,
             AttemptListener listener,
-            EngineEvents events,
+            LoopReports reports,
             BooleanSupplier attemptsWait,
             LongSupplier nanoTime) {
         this.runs = runs;
         this.activeAttempts = activeAttempts;
         this.listener = listener;
-        this.events = events;
+        this.reports = reports;
         this.attemptsWait = attemptsWait;
         this.nanoTime = nanoTime;
         this.lastGroup = nanoTime.getAsLong() - GATHER_NANOS;
@@ -114,7 +114,7 @@ public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
     public void handleCommitted(ActiveAttempt activeAttempt, Transition transition) {
         activeAttempts.remove(activeAttempt);
         reportEnded(activeAttempt, transition);
-        events.onEndsWritten();
+        reports.onEndsWritten();
     }
 
     private void add(PendingCompletion write) {
@@ -159,7 +159,7 @@ public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
         backlog.addAndGet(-group.size());
         group = List.of();
         resultKnown.clear();
-        events.onEndsWritten();
+        reports.onEndsWritten();
     }
 
     /**
@@ -239,7 +239,7 @@ public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
     private void retryLocked() {
         lastLockedRetry = nanoTime.getAsLong();
         byOwner(locked).forEach((owner, mine) -> apply(owner, mine, false));
-        events.onEndsWritten();
+        reports.onEndsWritten();
     }
 
     private void applyResult(ActiveAttempt activeAttempt, EndedAttempt endedAttempt, WriteResult result) {
@@ -257,9 +257,9 @@ public final class Completer implements Loop.Task, AttemptRunner.ResultSink {
     private void reportEnded(ActiveAttempt activeAttempt, Transition transition) {
         endedCount.increment();
         Attempt attempt = activeAttempt.attemptValue();
-        events.onAttemptEnded(attempt, transition, activeAttempt.isSuccessForBreaker());
+        reports.onAttemptEnded(attempt, transition, activeAttempt.isSuccessForBreaker());
         if (activeAttempt.awaitsAnswer() && transition instanceof Transition.Snooze)
-            events.onWorkflowParked(new RunWaitStore.RunKey(attempt.lane().project(), attempt.run()));
+            reports.onWorkflowParked(new RunWaitStore.RunKey(attempt.lane().project(), attempt.run()));
         listener.onAttemptEnded(attempt, transition, activeAttempt.sinceStart());
     }
 }

@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.claim;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.wakeup.WakeupController;
@@ -40,7 +40,7 @@ public final class Claimer implements Loop.Task {
             LaneDueTimes laneDueTimes,
             ClaimPacing pacing,
             WakeupController wakeupController,
-            EngineEvents events) {
+            LoopReports reports) {
         this.laneDueTimes = laneDueTimes;
         this.node = node;
         this.pacing = pacing;
@@ -53,7 +53,7 @@ public final class Claimer implements Loop.Task {
                 backlogBroadcaster::reportBacklog,
                 lane -> wakeupController.wakeupSender().announceWork(lane, Instant.EPOCH),
                 null);
-        queueReader = new QueueReader(storage.lanes(), claimExecutor, laneDueTimes, node, wakeupController, events);
+        queueReader = new QueueReader(storage.lanes(), claimExecutor, laneDueTimes, node, wakeupController, reports);
         isolatedGroups = new IsolatedGroups(storage.runs(), node, pacing, claimExecutor::allClaimsAnswered);
         reconciler = new OwnedRunReconciler(storage.runs(), node);
         newLaneClaimer = new NewLaneClaimer(claimExecutor, laneDueTimes, node, pacing, this::reconcileSoon);

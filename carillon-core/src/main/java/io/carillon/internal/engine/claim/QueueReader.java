@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.claim;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.wakeup.WakeupController;
@@ -25,7 +25,7 @@ final class QueueReader {
     private final LaneDueTimes laneDueTimes;
     private final Node node;
     private final WakeupController wakeupController;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final LongAdder polls = new LongAdder();
     private final LongAdder pollNanos = new LongAdder();
     private volatile boolean pollRequested = true;
@@ -53,13 +53,13 @@ final class QueueReader {
             LaneDueTimes laneDueTimes,
             Node node,
             WakeupController wakeupController,
-            EngineEvents events) {
+            LoopReports reports) {
         this.lanes = lanes;
         this.claimExecutor = claimExecutor;
         this.laneDueTimes = laneDueTimes;
         this.node = node;
         this.wakeupController = wakeupController;
-        this.events = events;
+        this.reports = reports;
     }
 
     /** Requests a poll because of a change without a known instant, and a full poll within three seconds. */
@@ -140,7 +140,7 @@ final class QueueReader {
         if (fullPoll) fullPolls.recordCost(System.nanoTime() - lastPoll);
         claimExecutor.limited(head.limitedLanes());
         laneDueTimes.setWeights(head.weights());
-        events.onQueueRead(head);
+        reports.onQueueRead(head);
         headFrom = head.lanes().stream()
                 .map(due -> due.readyAt())
                 .min(Instant::compareTo)

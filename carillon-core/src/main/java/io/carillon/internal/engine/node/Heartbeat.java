@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.carillon.NodeConfig;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.node.NodeRegistration;
@@ -31,7 +31,7 @@ public final class Heartbeat implements Loop.Task {
     private final Node node;
     private final NodeConfig config;
     private final Function<UUID, NodeRegistration> registration;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final DeadNodeDetector deadNodeDetector;
     private volatile long lastHeartbeat = System.nanoTime();
     private volatile boolean lastHeartbeatFailed;
@@ -41,12 +41,12 @@ public final class Heartbeat implements Loop.Task {
             Node node,
             NodeConfig config,
             Function<UUID, NodeRegistration> registration,
-            EngineEvents events) {
+            LoopReports reports) {
         this.nodes = nodes;
         this.node = node;
         this.config = config;
         this.registration = registration;
-        this.events = events;
+        this.reports = reports;
         this.deadNodeDetector = new DeadNodeDetector(config);
     }
 
@@ -76,9 +76,9 @@ public final class Heartbeat implements Loop.Task {
                     .find(request.run())
                     .ifPresent(
                             activeAttempt -> activeAttempt.stop(ActiveAttempt.StopCause.CANCELLED, request.reason()));
-        if (result.outdated()) events.onSchemaChanged();
+        if (result.outdated()) reports.onSchemaChanged();
         boolean anyDeclaredDead = declareSilentPeersDead(result.peers());
-        if (anyDeclaredDead || result.rescueDue()) events.onRescueDue();
+        if (anyDeclaredDead || result.rescueDue()) reports.onRescueDue();
         // Several heartbeats still fit before another node could declare this one dead.
         Duration interval = config.heartbeatInterval();
         Duration maxInterval = interval.multipliedBy(3).dividedBy(2);
@@ -108,7 +108,7 @@ public final class Heartbeat implements Loop.Task {
         log.error(
                 "this node was declared dead; attempts abandoned, restarting with a new node id node={}",
                 PublicId.ofNode(old));
-        events.onDeclaredDead();
+        reports.onDeclaredDead();
         if (node.renewId(old)) register();
     }
 

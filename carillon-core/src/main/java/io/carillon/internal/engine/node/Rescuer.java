@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.node;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeStore;
@@ -25,15 +25,15 @@ public final class Rescuer implements Loop.Task {
     private final NodeStore nodes;
     private final RunStore runs;
     private final Node node;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private volatile boolean rescueRequested;
     private volatile RescueResult total = new RescueResult(0, 0, 0);
 
-    public Rescuer(Storage storage, Node node, EngineEvents events) {
+    public Rescuer(Storage storage, Node node, LoopReports reports) {
         this.nodes = storage.nodes();
         this.runs = storage.runs();
         this.node = node;
-        this.events = events;
+        this.reports = reports;
     }
 
     /** Returns the total of all rescues of this node. */
@@ -69,7 +69,7 @@ public final class Rescuer implements Loop.Task {
                     result.nodes(),
                     result.released(),
                     result.quarantined());
-        events.onRescued(result.rescuedAny());
+        reports.onRescued(result.rescuedAny());
     }
 
     private RescueResult countedRescue() {

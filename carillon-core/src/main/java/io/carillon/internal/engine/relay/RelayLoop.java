@@ -7,11 +7,11 @@ import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.event.EventPosition;
 import io.carillon.internal.store.event.RelayStore;
 import io.carillon.internal.store.event.RelayStore.Advance;
+import io.carillon.internal.store.event.RelayStore.Decided;
 import io.carillon.internal.store.event.RelayStore.HeldEvent;
 import io.carillon.internal.store.event.RelayStore.Lease;
 import io.carillon.internal.store.event.RelayStore.Name;
 import io.carillon.internal.store.event.RelayStore.Positioned;
-import io.carillon.internal.store.event.RelayStore.Released;
 import io.carillon.internal.store.event.RelayStore.State;
 import io.carillon.internal.value.ControlCharacters;
 import io.carillon.internal.value.TextCleaner;
@@ -41,13 +41,13 @@ final class RelayLoop implements Loop.Task {
     private static final long GIVE_UP_NANOS = Duration.ofSeconds(20).toNanos();
 
     private static final long PAUSE_NANOS = Duration.ofSeconds(6).toNanos();
-    /** A cursor without events is written after this time, or when it is this many ticks behind. */
+    /** A cursor without events is written after this time, or when it is this many snapshots behind. */
     private static final long IDLE_CURSOR_NANOS = Duration.ofSeconds(10).toNanos();
 
-    private static final int IDLE_CURSOR_TICKS = 500;
+    private static final int IDLE_CURSOR_SNAPSHOTS = 500;
     private static final int MAX_EVENTS = 2_000;
     private static final long MAX_BYTES = 4L << 20;
-    private static final long MAX_WINDOW_TICKS = 1_024;
+    private static final long MAX_WINDOW_SNAPSHOTS = 1_024;
     private static final int MAX_ERROR = 2_000;
 
     private final Name name;
@@ -60,9 +60,9 @@ final class RelayLoop implements Loop.Task {
     private EventRelay.@Nullable Sender sender;
     private @Nullable Lease openedFor;
     private @Nullable Examined examined;
-    private long windowTicks = 1;
+    private long windowSnapshots = 1;
     private int maxEvents = MAX_EVENTS;
-    private int maxReleased = MAX_EVENTS;
+    private int maxDecided = MAX_EVENTS;
     private long failingSince;
     private boolean failing;
 
@@ -120,7 +120,7 @@ final class RelayLoop implements Loop.Task {
         openedFor = held;
         examined = null;
         maxEvents = MAX_EVENTS;
-        maxReleased = MAX_EVENTS;
+        maxDecided = MAX_EVENTS;
         Optional<State> state = store.state(held);
         if (state.isEmpty()) {
             leaseLost(held);
@@ -141,7 +141,7 @@ final class RelayLoop implements Loop.Task {
             List<Positioned> read = store.read(
                     name.project(),
                     relay.topic().name(),
-                    new RelayStore.Window(state.start(), current.to().tick(), current.read(), Long.MAX_VALUE));
+                    new RelayStore.Window(state.start(), current.to().snapshot(), current.read(), Long.MAX_VALUE));
             boolean same = read.size() == current.read()
                     && read.get(read.size() - 1).position().equals(current.to())
                     && read.get(read.size() - 1).event().id().equals(current.last());
@@ -150,8 +150,8 @@ final class RelayLoop implements Loop.Task {
                 log.warn(
                         "relay does not know the last batch of its destination; sending from the cursor relay={}",
                         ControlCharacters.escape(name.name()));
-        } else if (mark instanceof RelayMark.Released sent)
-            store.released(held, sent.first(), sent.rows(), Long.MAX_VALUE)
+        } else if (mark instanceof RelayMark.Decided sent)
+            store.decided(held, sent.first(), sent.rows(), Long.MAX_VALUE)
                     .filter(found -> found.rows().size() == sent.rows())
                     .ifPresent(found -> store.removeHeld(
                             held, found.rows(), found.next(), found.events().size()));
@@ -165,7 +165,7 @@ final class RelayLoop implements Loop.Task {
             return false;
         }
         // Keys may not be blocked any more after this, so the next round reads the state again.
-        if (state.decided() && sendReleased(held)) return true;
+        if (state.decided() && sendDecided(held)) return true;
         if (state.blockedKeys().size() > RelayStore.MAX_BLOCKED_KEYS)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
@@ -184,12 +184,12 @@ final class RelayLoop implements Loop.Task {
         Examined known = examined != null && examined.cursor().equals(state.cursor()) ? examined : null;
         EventPosition from = known == null ? state.start() : known.upTo();
         if (from.base() >= state.latest()) return false;
-        long last = Math.min(state.latest(), from.base() + windowTicks);
+        long last = Math.min(state.latest(), from.base() + windowSnapshots);
         List<Positioned> read = store.read(
                 name.project(), relay.topic().name(), new RelayStore.Window(from, last, maxEvents, MAX_BYTES));
         boolean full = read.size() == maxEvents || bytes(read) >= MAX_BYTES;
-        if (full) windowTicks = Math.max(1, windowTicks / 2);
-        else if (read.size() < MAX_EVENTS / 4) windowTicks = Math.min(MAX_WINDOW_TICKS, 2 * windowTicks);
+        if (full) windowSnapshots = Math.max(1, windowSnapshots / 2);
+        else if (read.size() < MAX_EVENTS / 4) windowSnapshots = Math.min(MAX_WINDOW_SNAPSHOTS, 2 * windowSnapshots);
         EventPosition to = full ? read.get(read.size() - 1).position() : EventPosition.endOf(last);
         if (read.isEmpty()) nothingFound(held, state.cursor(), known, to);
         else send(held, state, read, to);
@@ -200,10 +200,11 @@ final class RelayLoop implements Loop.Task {
         return read.stream().mapToLong(one -> one.event().data().bytes().length).sum();
     }
 
-    /** Writes the cursor at most every 10 s or 500 ticks, so that a relay without events writes little. */
+    /** Writes the cursor at most every 10 s or 500 snapshots, so that a relay without events writes little. */
     private void nothingFound(Lease held, EventPosition cursor, @Nullable Examined known, EventPosition to) {
         long since = known == null ? System.nanoTime() : known.since();
-        boolean due = System.nanoTime() - since > IDLE_CURSOR_NANOS || to.tick() - cursor.tick() > IDLE_CURSOR_TICKS;
+        boolean due = System.nanoTime() - since > IDLE_CURSOR_NANOS
+                || to.snapshot() - cursor.snapshot() > IDLE_CURSOR_SNAPSHOTS;
         if (due) advance(held, new Advance(cursor, to, 0, List.of()));
         else examined = new Examined(cursor, to, since);
     }
@@ -289,31 +290,30 @@ final class RelayLoop implements Loop.Task {
         if (!store.advance(held, advance)) leaseLost(held);
     }
 
-    /** Sends events that an operator has released. Returns whether it did anything. */
-    private boolean sendReleased(Lease held) throws Exception {
-        Optional<Released> found = store.released(held, null, maxReleased, MAX_BYTES);
+    /** Sends held events about which an operator has decided. Returns whether it did anything. */
+    private boolean sendDecided(Lease held) throws Exception {
+        Optional<Decided> found = store.decided(held, null, maxDecided, MAX_BYTES);
         if (found.isEmpty()) return false;
-        Released released = found.get();
-        EventPosition first = released.rows().get(0);
-        if (!released.events().isEmpty()) {
+        Decided decided = found.get();
+        EventPosition first = decided.rows().get(0);
+        if (!decided.events().isEmpty()) {
             try {
                 sendAll(
-                        released.events(),
-                        new RelayMark.Released(first, released.rows().size()));
+                        decided.events(),
+                        new RelayMark.Decided(first, decided.rows().size()));
             } catch (EventRelay.EventRejectedException rejected) {
-                EventPosition suspect = released.events().get(rejected.index()).position();
-                int before = released.rows().indexOf(suspect);
-                if (before > 0 || released.rows().size() > 1) maxReleased = Math.max(1, before);
+                EventPosition suspect = decided.events().get(rejected.index()).position();
+                int before = decided.rows().indexOf(suspect);
+                if (before > 0 || decided.rows().size() > 1) maxDecided = Math.max(1, before);
                 else {
-                    maxReleased = MAX_EVENTS;
+                    maxDecided = MAX_EVENTS;
                     store.rejectAgain(held, suspect, text(rejected));
                 }
                 return true;
             }
         }
-        maxReleased = MAX_EVENTS;
-        store.removeHeld(
-                held, released.rows(), released.next(), released.events().size());
+        maxDecided = MAX_EVENTS;
+        store.removeHeld(held, decided.rows(), decided.next(), decided.events().size());
         return true;
     }
 
@@ -329,7 +329,7 @@ final class RelayLoop implements Loop.Task {
     @Override
     public void onFailure(Throwable failure) {
         closeSender();
-        windowTicks = 1;
+        windowSnapshots = 1;
         Lease held = lease;
         if (held == null) return;
         if (!failing) failingSince = System.nanoTime();

@@ -32,15 +32,15 @@ sealed interface RelayMark {
     }
 
     /**
-     * Events that were held and that an operator has released.
+     * Events that were held and that an operator has decided about, and those that wait behind them.
      *
      * @param first the position of the first one
      * @param rows how many there are
      */
-    record Released(EventPosition first, int rows) implements RelayMark {
+    record Decided(EventPosition first, int rows) implements RelayMark {
         @Override
         public String text() {
-            return "released %s %d".formatted(first, rows);
+            return "decided %s %d".formatted(first, rows);
         }
     }
 
@@ -54,8 +54,8 @@ sealed interface RelayMark {
                         EventPosition.parse(parts[2]),
                         Integer.parseInt(parts[3]),
                         new EventId(UUID.fromString(parts[4]))));
-            if (parts[0].equals("released") && parts.length == 3)
-                return Optional.of(new Released(EventPosition.parse(parts[1]), Integer.parseInt(parts[2])));
+            if (parts[0].equals("decided") && parts.length == 3)
+                return Optional.of(new Decided(EventPosition.parse(parts[1]), Integer.parseInt(parts[2])));
         } catch (IllegalArgumentException unknown) {
             // Written by another version, or by another program.
         }

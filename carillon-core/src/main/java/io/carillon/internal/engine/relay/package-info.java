@@ -1,6 +1,6 @@
 /**
  * Relays, which send events to a destination outside of the database, and sources, which publish what they read there.
- * Start at {@link io.carillon.internal.engine.relay.EventTransfers}, which has the loops;
+ * Start at {@link io.carillon.internal.engine.relay.RelayAndSourceLoops}, which has the loops;
  * {@link io.carillon.internal.engine.relay.RelayLoop} sends. Contains nothing about a particular destination.
  */
 @NullMarked

@@ -1,7 +1,7 @@
 package io.carillon.internal.postgres.attempt;
 
 import io.carillon.internal.jdbc.Query;
-import io.carillon.internal.run.ScheduledEvents;
+import io.carillon.internal.run.PublishingTicks;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import java.sql.SQLException;
@@ -46,7 +46,7 @@ enum EndingKind {
     static EndingKind of(EndedAttempt endedAttempt) {
         Transition transition = endedAttempt.transition();
         if (transition instanceof Transition.Complete complete) {
-            if (endedAttempt.attempt().target().equals(ScheduledEvents.TARGET)) return PUBLISH;
+            if (endedAttempt.attempt().target().equals(PublishingTicks.TARGET)) return PUBLISH;
             boolean bare = complete.result() == null && endedAttempt.log() == null && endedAttempt.delivery() == null;
             return bare && !endedAttempt.keepPayload() && endedAttempt.attempt().rowLocation() != null
                     ? SUCCEED_IN_PLACE

@@ -17,27 +17,28 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The ticks, and the places of subscriptions with the runs that they create. */
+/** The snapshots, and the places of subscriptions with the runs that they create. */
 public final class EventDispatchRepository implements EventDispatchStore {
-    static final String STORE_TICK = "/* INSERT INTO carillon.event_tick, INSERT INTO carillon.event_epoch */"
-            + " SELECT carillon.store_event_tick() AS tick";
+    static final String STORE_SNAPSHOT = "/* INSERT INTO carillon.event_snapshot, INSERT INTO carillon.event_epoch */"
+            + " SELECT carillon.store_event_snapshot() AS snapshot";
 
     private static final String PLACE = """
-            SELECT tick, seq, version, EXISTS (SELECT 1 FROM carillon.event_subscription) AS wanted
+            SELECT snapshot, seq, version, EXISTS (SELECT 1 FROM carillon.event_subscription) AS wanted
               FROM carillon.event_dispatch
             """;
 
     private static final String BEHIND = """
-            SELECT c.project, c.name, c.replay, s.version, s.topic_pattern, s.type_pattern, c.tick, c.seq,
-                   c.ends_at_tick, s.skipped, oldest.tick AS oldest_tick
+            SELECT c.project, c.name, c.replay, s.version, s.topic_pattern, s.type_pattern, c.snapshot, c.seq,
+                   c.ends_at_snapshot, s.skipped, oldest.snapshot AS oldest_snapshot
               FROM carillon.event_cursor c
               JOIN carillon.event_subscription s
                 ON s.project = c.project AND s.name = c.name AND (c.replay > 0 OR c.replay = s.cursor_number),
-                   (SELECT CASE WHEN min(tick) > 1 THEN min(tick) ELSE 0 END AS tick FROM carillon.event_tick) oldest
+                   (SELECT CASE WHEN min(snapshot) > 1 THEN min(snapshot) ELSE 0 END AS snapshot
+                      FROM carillon.event_snapshot) oldest
              WHERE s.paused_at IS NULL
                AND NOT EXISTS (SELECT 1 FROM unnest(:withoutProjects::text[], :withoutNames::text[]) AS w(project, name)
                                 WHERE w.project = c.project AND w.name = c.name)
-             ORDER BY c.tick, c.seq, c.project, c.name, c.replay LIMIT :limit
+             ORDER BY c.snapshot, c.seq, c.project, c.name, c.replay LIMIT :limit
             """;
 
     // Several subscriptions may create their runs in one lane, which is counted once.
@@ -59,7 +60,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
             """;
 
     private static final String READ = """
-            SELECT * FROM carillon.events_after(:base, :last, :tick, :seq, :project, :topic, NULL, :limit)
+            SELECT * FROM carillon.events_after(:base, :last, :snapshot, :seq, :project, :topic, NULL, :limit)
             """;
 
     // The place is the row that carries the state: it is written once, if it is unchanged. So this statement sees all
@@ -68,12 +69,12 @@ public final class EventDispatchRepository implements EventDispatchStore {
     // own, and the place moves on. A subscription loses its cursor in JOIN only, which changes the place.
     private static final String DISPATCH = """
             WITH locked_place AS MATERIALIZED (
-              SELECT tick, seq FROM carillon.event_dispatch
-               WHERE only_row AND tick = :tick AND seq = :seq AND version = :version FOR UPDATE SKIP LOCKED),
+              SELECT snapshot, seq FROM carillon.event_dispatch
+               WHERE only_row AND snapshot = :snapshot AND seq = :seq AND version = :version FOR UPDATE SKIP LOCKED),
             moved AS (
-              UPDATE carillon.event_dispatch d SET tick = :toTick, seq = :toSeq
+              UPDATE carillon.event_dispatch d SET snapshot = :toSnapshot, seq = :toSeq
                 FROM locked_place
-               WHERE d.only_row AND d.tick = :tick AND d.seq = :seq AND d.version = :version
+               WHERE d.only_row AND d.snapshot = :snapshot AND d.seq = :seq AND d.version = :version
               RETURNING 1),
             events AS MATERIALIZED (
               SELECT * FROM unnest(:projects::text[], :topics::text[], :types::text[], :events::uuid[], :days::date[])
@@ -101,8 +102,8 @@ public final class EventDispatchRepository implements EventDispatchStore {
                                      WHERE project = c.project AND name = c.name AND paused_at IS NULL AND NOT :separate
                                      ORDER BY name LIMIT 1 FOR SHARE SKIP LOCKED) s),
             separated AS (
-              INSERT INTO carillon.event_cursor (project, name, replay, tick, seq)
-              SELECT DISTINCT c.project, c.name, c.cursor_number, :tick::bigint, :seq::bigint
+              INSERT INTO carillon.event_cursor (project, name, replay, snapshot, seq)
+              SELECT DISTINCT c.project, c.name, c.cursor_number, :snapshot::bigint, :seq::bigint
                 FROM candidates c
                 JOIN events e ON e.project = c.project AND e.topic = c.topic AND e.type LIKE ANY (c.types)
                WHERE NOT EXISTS (SELECT 1 FROM locked l WHERE l.project = c.project AND l.name = c.name)
@@ -124,19 +125,19 @@ public final class EventDispatchRepository implements EventDispatchStore {
     private static final String JOIN = """
             WITH place AS (
               UPDATE carillon.event_dispatch SET version = version + 1
-               WHERE only_row AND tick = :tick AND seq = :seq AND version = :version
-              RETURNING tick, seq),
+               WHERE only_row AND snapshot = :snapshot AND seq = :seq AND version = :version
+              RETURNING snapshot, seq),
             reached AS MATERIALIZED (
               SELECT c.* FROM place p
                 CROSS JOIN unnest(:projects::text[], :names::text[], :replays::int8[]) AS n(project, name, replay)
                 CROSS JOIN LATERAL (SELECT project, name, replay FROM carillon.event_cursor
                                      WHERE project = n.project AND name = n.name
                                        AND replay BETWEEN n.replay AND n.replay
-                                       AND tick = p.tick AND seq = p.seq
+                                       AND snapshot = p.snapshot AND seq = p.seq
                                      ORDER BY replay LIMIT 1 FOR UPDATE SKIP LOCKED) c)
             DELETE FROM carillon.event_cursor c USING reached r
              WHERE c.project = r.project AND c.name = r.name AND c.replay = r.replay
-               AND c.tick = :tick AND c.seq = :seq
+               AND c.snapshot = :snapshot AND c.seq = :seq
             """;
 
     // As in planning, the row that carries the cursor is written once, by its key and only if the cursor has not
@@ -144,8 +145,8 @@ public final class EventDispatchRepository implements EventDispatchStore {
     private static final String DELIVER = """
             WITH cursors AS (
               SELECT * FROM unnest(:projects::text[], :names::text[], :replays::int8[], :versions::int8[],
-                :ticks::int8[], :seqs::int8[], :firsts::int4[], :lasts::int4[])
-                WITH ORDINALITY AS w(project, name, replay, version, tick, seq, first, last, number)),
+                :snapshots::int8[], :seqs::int8[], :firsts::int4[], :lasts::int4[])
+                WITH ORDINALITY AS w(project, name, replay, version, snapshot, seq, first, last, number)),
             locked AS MATERIALIZED (
               SELECT w.*, s.target_name, s.endpoint, s.mode, s.queue, s.priority, s.in_order FROM cursors w
                 CROSS JOIN LATERAL (SELECT * FROM carillon.event_subscription
@@ -155,13 +156,13 @@ public final class EventDispatchRepository implements EventDispatchStore {
                 CROSS JOIN LATERAL (SELECT 1 FROM carillon.event_cursor
                                      WHERE project = w.project AND name = w.name
                                        AND replay BETWEEN w.replay AND w.replay
-                                       AND tick = w.tick AND seq = w.seq
+                                       AND snapshot = w.snapshot AND seq = w.seq
                                      ORDER BY replay LIMIT 1 FOR UPDATE SKIP LOCKED) c),
             moved AS (
-              UPDATE carillon.event_cursor c SET tick = :toTick, seq = :toSeq
+              UPDATE carillon.event_cursor c SET snapshot = :toSnapshot, seq = :toSeq
                 FROM (SELECT * FROM locked LIMIT cardinality(:names::text[])) w
                WHERE c.project = w.project AND c.name = w.name AND c.replay = w.replay
-                 AND c.tick = w.tick AND c.seq = w.seq
+                 AND c.snapshot = w.snapshot AND c.seq = w.seq
               RETURNING w.*),
             matches AS (
               SELECT m.project, m.name, m.target_name, m.endpoint, m.mode, m.queue, m.priority, m.in_order,
@@ -180,7 +181,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
     private static final String END_REPLAY = """
             DELETE FROM carillon.event_cursor
              WHERE project = :project AND name = :name AND replay = :replay AND replay > 0
-               AND tick >= ends_at_tick AND seq = 9223372036854775807
+               AND snapshot >= ends_at_snapshot AND seq = 9223372036854775807
             """;
 
     private final Database database;
@@ -190,16 +191,17 @@ public final class EventDispatchRepository implements EventDispatchStore {
     }
 
     @Override
-    public long storeTick() {
-        return database.single(session ->
-                session.query(STORE_TICK).first(row -> row.number("tick")).orElse(0L));
+    public long storeSnapshot() {
+        return database.single(session -> session.query(STORE_SNAPSHOT)
+                .first(row -> row.number("snapshot"))
+                .orElse(0L));
     }
 
     @Override
     public Place place() {
         return database.single(session -> session.query(PLACE)
                 .first(row -> new Place(
-                        new EventPosition(row.number("tick"), row.number("seq")),
+                        new EventPosition(row.number("snapshot"), row.number("seq")),
                         row.number("version"),
                         row.flag("wanted")))
                 .orElseThrow());
@@ -231,8 +233,8 @@ public final class EventDispatchRepository implements EventDispatchStore {
     }
 
     private static Cursor cursor(Row row) throws SQLException {
-        EventPosition cursor = new EventPosition(row.number("tick"), row.number("seq"));
-        EventPosition oldest = EventPosition.endOf(row.number("oldest_tick"));
+        EventPosition cursor = new EventPosition(row.number("snapshot"), row.number("seq"));
+        EventPosition oldest = EventPosition.endOf(row.number("oldest_snapshot"));
         return new Cursor(
                 name(row),
                 row.number("version"),
@@ -240,7 +242,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
                         row.text("topic_pattern"), row.text("type_pattern").split(",")),
                 cursor,
                 oldest.isAfter(cursor) ? oldest : cursor,
-                row.maybeNumber("ends_at_tick"),
+                row.maybeNumber("ends_at_snapshot"),
                 row.uuids("skipped").stream().map(EventId::new).collect(Collectors.toUnmodifiableSet()));
     }
 
@@ -253,7 +255,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
         return database.single(session -> session.query(READ)
                 .number("base", window.after().base())
                 .number("last", window.last())
-                .number("tick", window.after().tick())
+                .number("snapshot", window.after().snapshot())
                 .number("seq", window.after().seq())
                 .text("project", window.topic() == null ? null : window.topic().project())
                 .text("topic", window.topic() == null ? null : window.topic().name())
@@ -263,7 +265,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
 
     static Head head(Row row) throws SQLException {
         return new Head(
-                new EventPosition(row.number("tick"), row.number("seq")),
+                new EventPosition(row.number("snapshot"), row.number("seq")),
                 row.text("project"),
                 new EventId(row.uuid("id")),
                 row.text("topic"),
@@ -285,10 +287,10 @@ public final class EventDispatchRepository implements EventDispatchStore {
             Place from, List<Head> events, EventPosition to, RunId firstRun, boolean separate) {
         List<NewRuns> runs = new ArrayList<>();
         int rows = database.single(session -> session.query(DISPATCH)
-                .number("tick", from.position().tick())
+                .number("snapshot", from.position().snapshot())
                 .number("seq", from.position().seq())
                 .number("version", from.version())
-                .number("toTick", to.tick())
+                .number("toSnapshot", to.snapshot())
                 .number("toSeq", to.seq())
                 .column("projects", "text", events, Head::project)
                 .column("topics", "text", events, Head::topic)
@@ -314,7 +316,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
     @Override
     public int join(Place place, List<Name> subscriptions) {
         return database.single(session -> session.query(JOIN)
-                .number("tick", place.position().tick())
+                .number("snapshot", place.position().snapshot())
                 .number("seq", place.position().seq())
                 .number("version", place.version())
                 .column("projects", "text", subscriptions, Name::project)
@@ -358,10 +360,10 @@ public final class EventDispatchRepository implements EventDispatchStore {
                             slice -> slice.from().name().replay())
                     .column("versions", "int8", slices, slice -> slice.from().version())
                     .column(
-                            "ticks",
+                            "snapshots",
                             "int8",
                             slices,
-                            slice -> slice.from().cursor().tick())
+                            slice -> slice.from().cursor().snapshot())
                     .column(
                             "seqs",
                             "int8",
@@ -375,7 +377,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
                             "date",
                             events,
                             event -> EventToStore.dayOf(event).toString())
-                    .number("toTick", to.tick())
+                    .number("toSnapshot", to.snapshot())
                     .number("toSeq", to.seq())
                     .text("firstRun", firstRun.value().toString())
                     .number("maxCopied", copyData ? EventRunInsert.MAX_COPIED_BYTES : -1)

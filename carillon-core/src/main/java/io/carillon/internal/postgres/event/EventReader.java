@@ -25,11 +25,11 @@ import java.util.Optional;
 
 /** The reads of events: by id, in the order of all consumers, and the newest ones. */
 final class EventReader {
-    /** One read examines at most about this many ticks and events. */
-    private static final int MAX_TICKS = 20_000;
+    /** One read examines at most about this many snapshots and events. */
+    private static final int MAX_SNAPSHOTS = 20_000;
 
     private static final int MAX_EXAMINED = 20_000;
-    private static final int MAX_WINDOW_TICKS = 1_024;
+    private static final int MAX_WINDOW_SNAPSHOTS = 1_024;
     private static final int HEADS = 2_000;
     private static final int MAX_TOPICS = 1_000;
 
@@ -44,7 +44,7 @@ final class EventReader {
             """;
 
     private static final String HEADS_AFTER = """
-            SELECT * FROM carillon.events_after(:base, :last, :tick, :afterSeq, :project, :topic, :key, :limit)
+            SELECT * FROM carillon.events_after(:base, :last, :snapshot, :afterSeq, :project, :topic, :key, :limit)
             """;
 
     // The size of data is known without reading it. Events behind the most bytes are returned without data.
@@ -77,18 +77,19 @@ final class EventReader {
                 """.formatted(condition, COLUMNS);
     }
 
-    // After retention has removed ticks, the oldest one is the first position. Before, it is tick 0.
-    private static final String TICK_RANGE = """
-            SELECT CASE WHEN min(tick) > 1 THEN min(tick) ELSE 0 END AS oldest, coalesce(max(tick), 0) AS latest
-              FROM carillon.event_tick
+    // After retention has removed snapshots, the oldest one is the first position. Before, it is snapshot 0.
+    private static final String SNAPSHOT_RANGE = """
+            SELECT CASE WHEN min(snapshot) > 1 THEN min(snapshot) ELSE 0 END AS oldest,
+                   coalesce(max(snapshot), 0) AS latest
+              FROM carillon.event_snapshot
             """;
 
-    private static final String TICK_BEFORE = """
-            SELECT coalesce((SELECT max(tick) FROM carillon.event_tick WHERE stored_at < :at),
-                            (SELECT min(tick) FROM carillon.event_tick HAVING min(tick) > 1), 0) AS tick
+    private static final String SNAPSHOT_BEFORE = """
+            SELECT coalesce((SELECT max(snapshot) FROM carillon.event_snapshot WHERE stored_at < :at),
+                            (SELECT min(snapshot) FROM carillon.event_snapshot HAVING min(snapshot) > 1), 0) AS snapshot
             """;
 
-    // Each step finds the next topic by index. The events of the last minute are those that the last tick before it
+    // Each step finds the next topic by index. The events of the last minute are those that the last snapshot before it
     // does not contain; their number has a limit.
     private static final String TOPICS = """
             WITH RECURSIVE names AS (
@@ -98,8 +99,8 @@ final class EventReader {
                        ORDER BY e.topic LIMIT 1)
                 FROM names n WHERE n.topic IS NOT NULL),
             recent AS (
-              SELECT coalesce((SELECT pg_snapshot_xmax(t.snapshot) FROM carillon.event_tick t
-                                WHERE t.tick = :tick), '3'::xid8) AS xid OFFSET 0)
+              SELECT coalesce((SELECT pg_snapshot_xmax(t.transactions) FROM carillon.event_snapshot t
+                                WHERE t.snapshot = :snapshot), '3'::xid8) AS xid OFFSET 0)
             SELECT n.topic, last.published_at,
                    (SELECT count(*) FROM (SELECT 1 FROM carillon.event_store e, recent r
                                            WHERE e.project = :project AND e.topic = n.topic AND e.xid >= r.xid
@@ -156,36 +157,36 @@ final class EventReader {
                 new Payload(row.bytes("data"), row.text("codec")));
     }
 
-    /** The oldest and the last tick. */
-    record TickRange(long oldest, long latest) {
-        static TickRange read(Session session) throws SQLException {
-            return session.query(TICK_RANGE)
-                    .first(row -> new TickRange(row.number("oldest"), row.number("latest")))
+    /** The oldest and the last snapshot. */
+    record SnapshotRange(long oldest, long latest) {
+        static SnapshotRange read(Session session) throws SQLException {
+            return session.query(SNAPSHOT_RANGE)
+                    .first(row -> new SnapshotRange(row.number("oldest"), row.number("latest")))
                     .orElseThrow();
         }
     }
 
-    static long tickBefore(Session session, Instant at) throws SQLException {
-        return session.query(TICK_BEFORE)
+    static long snapshotBefore(Session session, Instant at) throws SQLException {
+        return session.query(SNAPSHOT_BEFORE)
                 .instant("at", at)
-                .first(row -> row.number("tick"))
+                .first(row -> row.number("snapshot"))
                 .orElseThrow();
     }
 
     EventPosition end() {
         return database.single(
-                session -> EventPosition.endOf(TickRange.read(session).latest()));
+                session -> EventPosition.endOf(SnapshotRange.read(session).latest()));
     }
 
     EventPosition before(Instant at) {
-        return database.single(session -> EventPosition.endOf(tickBefore(session, at)));
+        return database.single(session -> EventPosition.endOf(snapshotBefore(session, at)));
     }
 
     /** What one read looks for. */
     private record Search(String project, EventFilter filter, int limit) {}
 
     /**
-     * Reads windows of ticks whose size doubles while they have few events: a rare topic needs few queries, and a
+     * Reads windows of snapshots whose size doubles while they have few events: a rare topic needs few queries, and a
      * frequent one reads few events that it does not show.
      */
     EventRead read(String project, EventFilter filter, EventPosition after, int limit) {
@@ -193,10 +194,10 @@ final class EventReader {
     }
 
     private static EventRead read(Session session, Search search, EventPosition after) throws SQLException {
-        TickRange range = TickRange.read(session);
+        SnapshotRange range = SnapshotRange.read(session);
         EventPosition oldest = EventPosition.endOf(range.oldest());
         EventPosition from = oldest.isAfter(after) ? oldest : after;
-        long stop = Math.min(range.latest(), from.base() + MAX_TICKS);
+        long stop = Math.min(range.latest(), from.base() + MAX_SNAPSHOTS);
         List<Head> found = new ArrayList<>();
         int examined = 0;
         long size = 16;
@@ -211,7 +212,7 @@ final class EventReader {
                 if (search.filter().selectsType(head.type())) found.add(head);
                 if (found.size() == search.limit()) read = head.position();
             }
-            if (heads.size() < HEADS / 4) size = Math.min(MAX_WINDOW_TICKS, 2 * size);
+            if (heads.size() < HEADS / 4) size = Math.min(MAX_WINDOW_SNAPSHOTS, 2 * size);
             else if (heads.size() == wanted) size = Math.max(1, size / 2);
             from = read;
         }
@@ -237,7 +238,7 @@ final class EventReader {
         return session.query(HEADS_AFTER)
                 .number("base", after.base())
                 .number("last", last)
-                .number("tick", after.tick())
+                .number("snapshot", after.snapshot())
                 .number("afterSeq", after.seq())
                 .text("project", search.project())
                 .text("topic", search.filter().topic())
@@ -289,7 +290,7 @@ final class EventReader {
                     .orElseThrow();
             return session.query(TOPICS)
                     .text("project", project)
-                    .number("tick", tickBefore(session, minuteAgo))
+                    .number("snapshot", snapshotBefore(session, minuteAgo))
                     .number("limit", TopicInfo.MAX_COUNT)
                     .number("topics", MAX_TOPICS)
                     .list(row -> new TopicInfo(row.text("topic"), row.number("count"), row.instant("published_at")));

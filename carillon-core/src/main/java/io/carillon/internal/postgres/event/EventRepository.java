@@ -68,10 +68,10 @@ public final class EventRepository implements EventStore {
 
     // The lock on the row holds until the transaction ends, so the events of a key commit in the order of its versions.
     private static final String ADVANCE_STREAM = """
-            INSERT INTO carillon.event_stream AS s (project, topic, key, version)
+            INSERT INTO carillon.event_key_version AS s (project, topic, key, version)
             SELECT :project, :topic, :key, 1
              WHERE coalesce(:expected::int8, 0) = 0
-                OR EXISTS (SELECT 1 FROM carillon.event_stream
+                OR EXISTS (SELECT 1 FROM carillon.event_key_version
                             WHERE project = :project AND topic = :topic AND key = :key)
             ON CONFLICT (project, topic, key) DO UPDATE SET version = s.version + 1
              WHERE s.version = coalesce(:expected::int8, s.version)
@@ -79,7 +79,7 @@ public final class EventRepository implements EventStore {
             """;
 
     private static final String STREAM_VERSION = """
-            SELECT version FROM carillon.event_stream WHERE project = :project AND topic = :topic AND key = :key
+            SELECT version FROM carillon.event_key_version WHERE project = :project AND topic = :topic AND key = :key
             """;
 
     private static final String BEGIN_EPOCH =

@@ -7,10 +7,10 @@ import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.store.event.EventPosition;
+import io.carillon.internal.store.event.RelayStore.Decided;
 import io.carillon.internal.store.event.RelayStore.Lease;
 import io.carillon.internal.store.event.RelayStore.Name;
 import io.carillon.internal.store.event.RelayStore.Positioned;
-import io.carillon.internal.store.event.RelayStore.Released;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldEvents {
     private static final String FIRST_DECIDED = """
-            SELECT tick, seq, key, blocks, state = 'skip' AS skipped FROM carillon.event_relay_held
+            SELECT snapshot, seq, key, blocks, state = 'skip' AS skipped FROM carillon.event_relay_held
              WHERE project = :project AND relay = :name AND state IN ('retry', 'skip')
-               AND (:tick::int8 IS NULL OR (tick, seq) = (:tick::int8, :seq::int8))
-             ORDER BY tick, seq LIMIT 1
+               AND (:snapshot::int8 IS NULL OR (snapshot, seq) = (:snapshot::int8, :seq::int8))
+             ORDER BY snapshot, seq LIMIT 1
             """;
 
     private static final String BEHIND = """
@@ -38,30 +38,30 @@ final class HeldEvents {
     // Retention may have removed an event; its row has no data then.
     private static final String ROWS = """
             SELECT * FROM (
-              SELECT h.tick, h.seq, s.id, s.topic, s.type, s.key, s.version, s.published_at, s.schedule,
+              SELECT h.snapshot, h.seq, s.id, s.topic, s.type, s.key, s.version, s.published_at, s.schedule,
                 s.planned_at, s.headers, s.codec, s.data,
-                     sum(coalesce(octet_length(s.data), 0)) OVER (ORDER BY h.tick, h.seq)
+                     sum(coalesce(octet_length(s.data), 0)) OVER (ORDER BY h.snapshot, h.seq)
                        - coalesce(octet_length(s.data), 0) AS before
-                FROM (SELECT * %s ORDER BY h.tick, h.seq LIMIT :limit) h
+                FROM (SELECT * %s ORDER BY h.snapshot, h.seq LIMIT :limit) h
                 LEFT JOIN LATERAL (SELECT * FROM carillon.event_store e
                                     WHERE e.project = h.project AND e.id BETWEEN h.event AND h.event AND e.day = h.day
                                     ORDER BY e.id LIMIT 1) s ON true) x
-             WHERE before < :bytes ORDER BY tick, seq
+             WHERE before < :bytes ORDER BY snapshot, seq
             """;
 
-    private static final String BLOCKING_ROWS = ROWS.formatted(BEHIND + " AND (h.tick, h.seq) >= (:tick, :seq)");
+    private static final String BLOCKING_ROWS =
+            ROWS.formatted(BEHIND + " AND (h.snapshot, h.seq) >= (:snapshot, :seq)");
 
     private static final String PARKED_ROW = ROWS.formatted("""
             FROM carillon.event_relay_held h
-             WHERE h.project = :project AND h.relay = :name AND h.tick = :tick AND h.seq = :seq
+             WHERE h.project = :project AND h.relay = :name AND h.snapshot = :snapshot AND h.seq = :seq
             """);
 
-    private static final String NEXT =
-            "SELECT h.tick, h.seq " + BEHIND + " AND (h.tick, h.seq) > (:tick, :seq) ORDER BY h.tick, h.seq LIMIT 1";
+    private static final String NEXT = "SELECT h.snapshot, h.seq " + BEHIND
+            + " AND (h.snapshot, h.seq) > (:snapshot, :seq) ORDER BY h.snapshot, h.seq LIMIT 1";
 
     // REMOVE looks whether the first event is still held. It starts when this lock is held, so that it sees what
-    // another
-    // try of the same removal has done.
+    // another try of the same removal has done.
     private static final String LOCK = """
             SELECT 1 AS locked FROM carillon.event_relay
              WHERE project = :project AND name = :name AND epoch = :epoch FOR NO KEY UPDATE
@@ -76,16 +76,16 @@ final class HeldEvents {
                WHERE project = :project AND name = :name AND epoch = :epoch
                  AND EXISTS (SELECT 1 FROM carillon.event_relay_held h
                               WHERE h.project = :project AND h.relay = :name
-                                AND h.tick = (:ticks::int8[])[1] AND h.seq = (:seqs::int8[])[1])
+                                AND h.snapshot = (:snapshots::int8[])[1] AND h.seq = (:seqs::int8[])[1])
               RETURNING project, name),
             gone AS (
-              DELETE FROM carillon.event_relay_held h USING fence f, unnest(:ticks::int8[],
-                :seqs::int8[]) AS w(tick, seq)
-               WHERE h.project = f.project AND h.relay = f.name AND h.tick = w.tick AND h.seq = w.seq
+              DELETE FROM carillon.event_relay_held h USING fence f, unnest(:snapshots::int8[],
+                :seqs::int8[]) AS w(snapshot, seq)
+               WHERE h.project = f.project AND h.relay = f.name AND h.snapshot = w.snapshot AND h.seq = w.seq
               RETURNING 1),
             next AS (
               UPDATE carillon.event_relay_held h SET state = 'retry' FROM fence f
-               WHERE h.project = f.project AND h.relay = f.name AND h.tick = :nextTick AND h.seq = :nextSeq
+               WHERE h.project = f.project AND h.relay = f.name AND h.snapshot = :nextSnapshot AND h.seq = :nextSeq
                  AND h.state = 'waiting'
               RETURNING 1)
             SELECT (SELECT count(*) FROM gone) AS gone, (SELECT count(*) FROM next) AS next
@@ -96,12 +96,13 @@ final class HeldEvents {
               SELECT project, name FROM carillon.event_relay
                WHERE project = :project AND name = :name AND epoch = :epoch FOR NO KEY UPDATE)
             UPDATE carillon.event_relay_held h SET state = 'rejected', reason = :reason FROM fence f
-             WHERE h.project = f.project AND h.relay = f.name AND h.tick = :tick AND h.seq = :seq AND h.state = 'retry'
+             WHERE h.project = f.project AND h.relay = f.name AND h.snapshot = :snapshot AND h.seq = :seq
+               AND h.state = 'retry'
             """;
 
     private static final String REJECTED = """
             SELECT event, key, blocks, reason, held_at FROM carillon.event_relay_held
-             WHERE project = :project AND relay = :name AND state = 'rejected' ORDER BY tick, seq LIMIT :limit
+             WHERE project = :project AND relay = :name AND state = 'rejected' ORDER BY snapshot, seq LIMIT :limit
             """;
 
     private static final String DECIDE = """
@@ -126,13 +127,13 @@ final class HeldEvents {
     private record First(EventPosition position, @Nullable String key, boolean blocks, boolean skipped) {}
 
     private static EventPosition position(Row row) throws SQLException {
-        return new EventPosition(row.number("tick"), row.number("seq"));
+        return new EventPosition(row.number("snapshot"), row.number("seq"));
     }
 
-    Optional<Released> released(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
+    Optional<Decided> decided(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
         return database.single(session -> {
             Optional<First> found = name(session.query(FIRST_DECIDED), lease.name())
-                    .number("tick", at == null ? null : at.tick())
+                    .number("snapshot", at == null ? null : at.snapshot())
                     .number("seq", at == null ? null : at.seq())
                     .first(row ->
                             new First(position(row), row.maybeText("key"), row.flag("blocks"), row.flag("skipped")));
@@ -149,13 +150,13 @@ final class HeldEvents {
                             rows.add(position(row));
                             return row.maybeUuid("id") != null && events.add(RelayRepository.positioned(row));
                         });
-            return Optional.of(new Released(rows, events, next(session, lease.name(), first, rows)));
+            return Optional.of(new Decided(rows, events, next(session, lease.name(), first, rows)));
         });
     }
 
     private static Query at(Session session, String sql, Name relay, First first) throws SQLException {
         Query query = name(session.query(sql), relay)
-                .number("tick", first.position().tick())
+                .number("snapshot", first.position().snapshot())
                 .number("seq", first.position().seq());
         return first.blocks() ? query.text("key", first.key()) : query;
     }
@@ -171,9 +172,9 @@ final class HeldEvents {
         database.transaction(session -> {
             if (lease(session.query(LOCK), lease).first(row -> true).isEmpty()) return false;
             return lease(session.query(REMOVE), lease)
-                    .column("ticks", "int8", rows, EventPosition::tick)
+                    .column("snapshots", "int8", rows, EventPosition::snapshot)
                     .column("seqs", "int8", rows, EventPosition::seq)
-                    .number("nextTick", next == null ? null : next.tick())
+                    .number("nextSnapshot", next == null ? null : next.snapshot())
                     .number("nextSeq", next == null ? null : next.seq())
                     .number("sent", sent)
                     .list(row -> row.number("gone"))
@@ -183,7 +184,7 @@ final class HeldEvents {
 
     void rejectAgain(Lease lease, EventPosition position, String reason) {
         database.single(session -> lease(session.query(REJECT_AGAIN), lease)
-                .number("tick", position.tick())
+                .number("snapshot", position.snapshot())
                 .number("seq", position.seq())
                 .text("reason", reason)
                 .update());

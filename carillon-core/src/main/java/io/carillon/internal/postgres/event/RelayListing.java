@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads the lag and the problems of relays for users. */
 final class RelayListing {
     private static final String LIST = """
-            SELECT r.project, r.name, r.topic, r.destination, r.cursor_tick, r.cursor_seq, r.sent,
+            SELECT r.project, r.name, r.topic, r.destination, r.cursor_snapshot, r.cursor_seq, r.sent,
               r.failing_since, r.error,
                    CASE WHEN r.leased_until > carillon.clock() THEN r.owner END AS node,
                    (SELECT count(*) FROM (SELECT 1 FROM carillon.event_relay_held h
@@ -36,22 +36,22 @@ final class RelayListing {
 
     private static final String LAG = """
             SELECT count(*) AS count, min(published_at) AS oldest
-              FROM carillon.some_events_after(:base, :last, :tick, :afterSeq, :project, :topic, :limit)
+              FROM carillon.some_events_after(:base, :last, :snapshot, :afterSeq, :project, :topic, :limit)
             """;
 
-    // The next tick tells how long the cursor has not moved; the events behind it are read only then.
+    // The next snapshot tells how long the cursor has not moved; the events behind it are read only then.
     private static final String ISSUES = """
-            SELECT r.project, r.name, r.topic, r.cursor_tick, r.cursor_seq, r.error,
+            SELECT r.project, r.name, r.topic, r.cursor_snapshot, r.cursor_seq, r.error,
                    CASE WHEN r.failing_since < carillon.clock() - interval '30 seconds' THEN r.failing_since END
                      AS failing_since,
                    coalesce(r.leased_until < carillon.clock() - interval '30 seconds', true) AS without_node,
                    EXISTS (SELECT 1 FROM carillon.event_relay_held h
                             WHERE h.project = r.project AND h.relay = r.name AND h.state = 'rejected') AS rejected,
-                   EXISTS (SELECT 1 FROM carillon.event_tick t
-                            WHERE t.tick = r.cursor_tick + 1
+                   EXISTS (SELECT 1 FROM carillon.event_snapshot t
+                            WHERE t.snapshot = r.cursor_snapshot + 1
                               AND t.stored_at < carillon.clock() - make_interval(secs => :age)) AS maybe_behind,
                    carillon.clock() - make_interval(secs => :age) AS behind_since
-              FROM carillon.event_relay r ORDER BY r.cursor_tick LIMIT 1000
+              FROM carillon.event_relay r ORDER BY r.cursor_snapshot LIMIT 1000
             """;
 
     private final Database database;
@@ -76,7 +76,7 @@ final class RelayListing {
     /** Reads one relay or all relays of a project, or those of all projects. */
     private <T> List<T> read(@Nullable String project, @Nullable String wanted, BiFunction<Name, Relay, T> result) {
         return database.single(session -> {
-            long latest = EventReader.TickRange.read(session).latest();
+            long latest = EventReader.SnapshotRange.read(session).latest();
             return session.query(LIST)
                     .text("project", project)
                     .text("name", wanted)
@@ -111,7 +111,7 @@ final class RelayListing {
 
     List<Issue> issues(Duration age) {
         return database.single(session -> {
-            long latest = EventReader.TickRange.read(session).latest();
+            long latest = EventReader.SnapshotRange.read(session).latest();
             return session
                     .query(ISSUES)
                     .seconds("age", age)

@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RelayRepository implements RelayStore {
     private static final String CREATE = """
-            INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq, leased_until)
-            VALUES (:project, :name, :topic, :destination, :tick, 9223372036854775807, carillon.clock())
+            INSERT INTO carillon.event_relay
+              (project, name, topic, destination, cursor_snapshot, cursor_seq, leased_until)
+            VALUES (:project, :name, :topic, :destination, :snapshot, 9223372036854775807, carillon.clock())
             ON CONFLICT (project, name) DO NOTHING
             """;
 
@@ -64,7 +65,7 @@ public final class RelayRepository implements RelayStore {
             """;
 
     private static final String STATE = """
-            SELECT r.cursor_tick, r.cursor_seq, t.oldest, t.latest,
+            SELECT r.cursor_snapshot, r.cursor_seq, t.oldest, t.latest,
                    EXISTS (SELECT 1 FROM carillon.event_relay_held h
                             WHERE h.project = r.project AND h.relay = r.name AND h.state IN ('retry',
                               'skip')) AS decided,
@@ -72,46 +73,50 @@ public final class RelayRepository implements RelayStore {
                           WHERE h.project = r.project AND h.relay = r.name AND h.state <> 'waiting' AND h.blocks
                           LIMIT :keys) AS blocked
               FROM carillon.event_relay r,
-                   (SELECT CASE WHEN min(tick) > 1 THEN min(tick) ELSE 0 END AS oldest, coalesce(max(tick), 0) AS latest
-                      FROM carillon.event_tick) t
+                   (SELECT CASE WHEN min(snapshot) > 1 THEN min(snapshot) ELSE 0 END AS oldest,
+                           coalesce(max(snapshot), 0) AS latest
+                      FROM carillon.event_snapshot) t
              WHERE r.project = :project AND r.name = :name AND r.epoch = :epoch
             """;
 
     private static final String READ = """
             SELECT * FROM (
-              SELECT a.tick, a.seq, s.id, s.topic, s.type, s.key, s.version, s.published_at, s.schedule,
+              SELECT a.snapshot, a.seq, s.id, s.topic, s.type, s.key, s.version, s.published_at, s.schedule,
                 s.planned_at, s.headers, s.codec, s.data,
-                     sum(octet_length(s.data)) OVER (ORDER BY a.tick, a.seq) - octet_length(s.data) AS before
-                FROM carillon.events_after(:base, :last, :tick, :afterSeq, :project, :topic, NULL, :limit) a
+                     sum(octet_length(s.data)) OVER (ORDER BY a.snapshot, a.seq) - octet_length(s.data) AS before
+                FROM carillon.events_after(:base, :last, :snapshot, :afterSeq, :project, :topic, NULL, :limit) a
                 CROSS JOIN LATERAL (SELECT * FROM carillon.event_store
                                      WHERE project = a.project AND id BETWEEN a.id AND a.id AND day = a.day
                                      ORDER BY id LIMIT 1) s) e
-             WHERE before < :bytes ORDER BY tick, seq
+             WHERE before < :bytes ORDER BY snapshot, seq
             """;
 
     // The row with the cursor is written once, by its key and fence, and the insert reads its RETURNING.
     private static final String ADVANCE = """
             WITH moved AS (
               UPDATE carillon.event_relay
-                 SET cursor_tick = :toTick, cursor_seq = :toSeq, sent = sent + :sent,
+                 SET cursor_snapshot = :toSnapshot, cursor_seq = :toSeq, sent = sent + :sent,
                      sent_at = CASE WHEN :sent > 0 THEN carillon.clock() ELSE sent_at END,
                      failing_since = NULL, error = NULL
                WHERE project = :project AND name = :name AND epoch = :epoch
-                 AND cursor_tick = :fromTick AND cursor_seq = :fromSeq
+                 AND cursor_snapshot = :fromSnapshot AND cursor_seq = :fromSeq
               RETURNING project, name),
             held AS (
-              INSERT INTO carillon.event_relay_held (project, relay, tick, seq, event, day, key, state, blocks, reason)
-              SELECT m.project, m.name, h.tick, h.seq, h.event, h.day, h.key,
+              INSERT INTO carillon.event_relay_held
+                (project, relay, snapshot, seq, event, day, key, state, blocks, reason)
+              SELECT m.project, m.name, h.snapshot, h.seq, h.event, h.day, h.key,
                      CASE WHEN h.reason IS NULL THEN 'waiting' ELSE 'rejected' END, h.blocks, h.reason
-                FROM moved m, unnest(:ticks::int8[], :seqs::int8[], :events::uuid[], :days::date[], :keys::text[],
-                                     :blocks::bool[], :reasons::text[]) AS h(tick, seq, event, day, key, blocks, reason)
+                FROM moved m, unnest(:snapshots::int8[], :seqs::int8[], :events::uuid[], :days::date[], :keys::text[],
+                                     :blocks::bool[], :reasons::text[])
+                     AS h(snapshot, seq, event, day, key, blocks, reason)
               ON CONFLICT DO NOTHING)
             SELECT 1 AS moved FROM moved
             """;
 
     private static final String IS_AT = """
             SELECT 1 AS at FROM carillon.event_relay
-             WHERE project = :project AND name = :name AND epoch = :epoch AND cursor_tick = :tick AND cursor_seq = :seq
+             WHERE project = :project AND name = :name AND epoch = :epoch
+               AND cursor_snapshot = :snapshot AND cursor_seq = :seq
             """;
 
     private static final String REPORT = """
@@ -154,7 +159,7 @@ public final class RelayRepository implements RelayStore {
             name(session.query(CREATE), declaration.name())
                     .text("topic", declaration.topic())
                     .text("destination", declaration.destination())
-                    .number("tick", SubscriptionRepository.startTick(database, declaration.start()))
+                    .number("snapshot", SubscriptionRepository.startSnapshot(database, declaration.start()))
                     .update();
             return name(session.query(TOPIC), declaration.name()).first(row -> row.text("topic"));
         });
@@ -203,13 +208,13 @@ public final class RelayRepository implements RelayStore {
     }
 
     static EventPosition cursor(Row row) throws SQLException {
-        return new EventPosition(row.number("cursor_tick"), row.number("cursor_seq"));
+        return new EventPosition(row.number("cursor_snapshot"), row.number("cursor_seq"));
     }
 
     static Query window(Query query, Name project, String topic, EventPosition after, long last) throws SQLException {
         return query.number("base", after.base())
                 .number("last", last)
-                .number("tick", after.tick())
+                .number("snapshot", after.snapshot())
                 .number("afterSeq", after.seq())
                 .text("project", project.project())
                 .text("topic", topic);
@@ -225,19 +230,19 @@ public final class RelayRepository implements RelayStore {
     }
 
     static Positioned positioned(Row row) throws SQLException {
-        return new Positioned(new EventPosition(row.number("tick"), row.number("seq")), EventReader.event(row));
+        return new Positioned(new EventPosition(row.number("snapshot"), row.number("seq")), EventReader.event(row));
     }
 
     @Override
     public boolean advance(Lease lease, Advance advance) {
         List<HeldEvent> rows = advance.held();
         boolean moved = database.single(session -> lease(session.query(ADVANCE), lease)
-                .number("fromTick", advance.from().tick())
+                .number("fromSnapshot", advance.from().snapshot())
                 .number("fromSeq", advance.from().seq())
-                .number("toTick", advance.to().tick())
+                .number("toSnapshot", advance.to().snapshot())
                 .number("toSeq", advance.to().seq())
                 .number("sent", advance.sent())
-                .column("ticks", "int8", rows, row -> row.position().tick())
+                .column("snapshots", "int8", rows, row -> row.position().snapshot())
                 .column("seqs", "int8", rows, row -> row.position().seq())
                 .column("events", "uuid", rows, row -> row.event().value())
                 .column(
@@ -256,7 +261,7 @@ public final class RelayRepository implements RelayStore {
 
     private boolean isAt(Lease lease, EventPosition position) {
         return database.single(session -> lease(session.query(IS_AT), lease)
-                .number("tick", position.tick())
+                .number("snapshot", position.snapshot())
                 .number("seq", position.seq())
                 .first(row -> true)
                 .orElse(false));
@@ -269,8 +274,8 @@ public final class RelayRepository implements RelayStore {
     }
 
     @Override
-    public Optional<Released> released(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
-        return held.released(lease, at, maxEvents, maxBytes);
+    public Optional<Decided> decided(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes) {
+        return held.decided(lease, at, maxEvents, maxBytes);
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.carillon.internal.postgres.event;
 
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.postgres.partition.Partitions;
@@ -32,8 +32,8 @@ public final class SourceRepository implements SourceStore {
                  SET next_position = :to, stored_at = carillon.clock(), blocked_at = NULL, reason = NULL
                WHERE project = :project AND name = :name AND part = :part AND next_position = :from
               RETURNING project, name, part),
-            parked AS (
-              INSERT INTO carillon.event_source_parked (project, source, part, position, key, value, reason)
+            unpublished AS (
+              INSERT INTO carillon.event_source_unpublished (project, source, part, position, key, value, reason)
               SELECT m.project, m.name, m.part, p.position, p.key, p.value, p.reason
                 FROM moved m, unnest(:positions::int8[], :keys::bytea[], :values::bytea[], :reasons::text[])
                                 AS p(position, key, value, reason)
@@ -62,20 +62,20 @@ public final class SourceRepository implements SourceStore {
              WHERE blocked_at IS NOT NULL ORDER BY project, name, part LIMIT 100
             """;
 
-    private static final String PARKED = """
-            SELECT part, position, key, value, reason, parked_at FROM carillon.event_source_parked
-             WHERE project = :project AND source = :name ORDER BY parked_at, part, position LIMIT :limit
+    private static final String UNPUBLISHED = """
+            SELECT part, position, key, value, reason, found_at FROM carillon.event_source_unpublished
+             WHERE project = :project AND source = :name ORDER BY found_at, part, position LIMIT :limit
             """;
 
-    private static final String REMOVE_PARKED = """
-            DELETE FROM carillon.event_source_parked
+    private static final String REMOVE_UNPUBLISHED = """
+            DELETE FROM carillon.event_source_unpublished
              WHERE project = :project AND source = :name AND part = :part AND position = :position
             """;
 
     private static final String REMOVE = "DELETE FROM carillon.event_source WHERE project = :project AND name = :name";
 
-    private static final String REMOVE_ALL_PARKED =
-            "DELETE FROM carillon.event_source_parked WHERE project = :project AND source = :name";
+    private static final String REMOVE_ALL_UNPUBLISHED =
+            "DELETE FROM carillon.event_source_unpublished WHERE project = :project AND source = :name";
 
     private final Database database;
     private final Partitions partitions;
@@ -109,15 +109,15 @@ public final class SourceRepository implements SourceStore {
     @Override
     public boolean store(Batch batch) {
         days.ensure(batch.events());
-        List<EventSource.Parked> parked = batch.parked();
+        List<EventSource.UnpublishedRecord> unpublished = batch.unpublished();
         return database.transaction(session -> {
             boolean moved = key(session.query(MOVE), batch.partition())
                     .number("from", batch.from())
                     .number("to", batch.to())
-                    .column("positions", "int8", parked, EventSource.Parked::position)
-                    .column("keys", "bytea", parked, EventSource.Parked::key)
-                    .column("values", "bytea", parked, EventSource.Parked::value)
-                    .column("reasons", "text", parked, EventSource.Parked::reason)
+                    .column("positions", "int8", unpublished, EventSource.UnpublishedRecord::position)
+                    .column("keys", "bytea", unpublished, EventSource.UnpublishedRecord::key)
+                    .column("values", "bytea", unpublished, EventSource.UnpublishedRecord::value)
+                    .column("reasons", "text", unpublished, EventSource.UnpublishedRecord::reason)
                     .first(row -> true)
                     .orElse(false);
             if (moved && !batch.events().isEmpty())
@@ -140,10 +140,10 @@ public final class SourceRepository implements SourceStore {
     }
 
     @Override
-    public List<Source> list(String project) {
+    public List<SourcePartition> list(String project) {
         return database.single(session -> session.query(LIST)
                 .text("project", project)
-                .list(row -> new Source(
+                .list(row -> new SourcePartition(
                         row.text("name"),
                         row.text("part"),
                         row.number("next_position"),
@@ -162,23 +162,23 @@ public final class SourceRepository implements SourceStore {
     }
 
     @Override
-    public List<Source.Parked> parked(String project, String source, int limit) {
-        return database.single(session -> session.query(PARKED)
+    public List<SourcePartition.UnpublishedRecord> unpublished(String project, String source, int limit) {
+        return database.single(session -> session.query(UNPUBLISHED)
                 .text("project", project)
                 .text("name", source)
                 .number("limit", limit)
-                .list(row -> new Source.Parked(
+                .list(row -> new SourcePartition.UnpublishedRecord(
                         row.text("part"),
                         row.number("position"),
                         row.maybeBytes("key"),
                         row.maybeBytes("value"),
                         row.text("reason"),
-                        row.instant("parked_at"))));
+                        row.instant("found_at"))));
     }
 
     @Override
-    public boolean removeParked(Partition partition, long position) {
-        return database.single(session -> key(session.query(REMOVE_PARKED), partition)
+    public boolean removeUnpublished(Partition partition, long position) {
+        return database.single(session -> key(session.query(REMOVE_UNPUBLISHED), partition)
                         .number("position", position)
                         .update()
                 > 0);
@@ -194,7 +194,7 @@ public final class SourceRepository implements SourceStore {
     public boolean remove(String project, String source) {
         return database.transaction(session -> Stream.of(
                                 removed(session.query(REMOVE), project, source),
-                                removed(session.query(REMOVE_ALL_PARKED), project, source))
+                                removed(session.query(REMOVE_ALL_UNPUBLISHED), project, source))
                         .mapToInt(count -> count)
                         .sum()
                 > 0);

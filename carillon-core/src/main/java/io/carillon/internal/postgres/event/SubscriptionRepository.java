@@ -38,7 +38,7 @@ final class SubscriptionRepository {
 
     private static final int MAX_REPLAYS = 100;
 
-    // A tick was stored before. The subscription starts behind it: with the events that commit later.
+    // A snapshot was stored before. The subscription starts behind it: with the events that commit later.
     private static final String CREATE = """
             WITH created AS (
               INSERT INTO carillon.event_subscription (project, name, topic_pattern, type_pattern, in_order,
@@ -46,8 +46,8 @@ final class SubscriptionRepository {
               VALUES (:project, :name, :topic, :type, :inOrder, :target, :endpoint, :mode, :queue, :priority, :owner)
               ON CONFLICT (project, name) DO NOTHING RETURNING project, name, version, cursor_number),
             cursors AS (
-              INSERT INTO carillon.event_cursor (project, name, replay, tick, seq)
-              SELECT project, name, cursor_number, :tick, 9223372036854775807 FROM created)
+              INSERT INTO carillon.event_cursor (project, name, replay, snapshot, seq)
+              SELECT project, name, cursor_number, :snapshot, 9223372036854775807 FROM created)
             SELECT version FROM created
             """;
 
@@ -68,7 +68,7 @@ final class SubscriptionRepository {
             """;
 
     private static final String SELECT = """
-            SELECT s.*, coalesce(c.tick, d.tick) AS cursor_tick, coalesce(c.seq, d.seq) AS cursor_seq,
+            SELECT s.*, coalesce(c.snapshot, d.snapshot) AS cursor_snapshot, coalesce(c.seq, d.seq) AS cursor_seq,
                    (SELECT count(*) FROM carillon.event_cursor r
                      WHERE r.project = s.project AND r.name = s.name AND r.replay > 0) AS replays
               FROM carillon.event_dispatch d, carillon.event_subscription s
@@ -95,30 +95,30 @@ final class SubscriptionRepository {
               FROM (SELECT e.type, e.published_at
                       FROM (SELECT topic FROM names WHERE topic LIKE :topic LIMIT 1000) n
                       CROSS JOIN LATERAL carillon.some_events_after(
-                        :base, :last, :tick, :seq, :project, n.topic, :limit) e
+                        :base, :last, :snapshot, :seq, :project, n.topic, :limit) e
                      LIMIT :limit) e
              WHERE type LIKE ANY (:types::text[])
             """;
 
-    // The next tick tells how long the cursor has not moved; the events behind it are read only then.
+    // The next snapshot tells how long the cursor has not moved; the events behind it are read only then.
     private static final String MAYBE_BEHIND = """
-            SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.tick, s.seq
-              FROM (SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.paused_at, c.tick, c.seq
+            SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.snapshot, s.seq
+              FROM (SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.paused_at, c.snapshot, c.seq
                       FROM carillon.event_cursor c
                       JOIN carillon.event_subscription s
                         ON s.project = c.project AND s.name = c.name AND s.cursor_number = c.replay
                     UNION ALL
-                    SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.paused_at, d.tick, d.seq
+                    SELECT s.project, s.name, s.topic_pattern, s.type_pattern, s.paused_at, d.snapshot, d.seq
                       FROM (SELECT * FROM carillon.event_dispatch d
-                             WHERE EXISTS (SELECT 1 FROM carillon.event_tick t
-                                            WHERE t.tick = d.tick + 1
+                             WHERE EXISTS (SELECT 1 FROM carillon.event_snapshot t
+                                            WHERE t.snapshot = d.snapshot + 1
                                               AND t.stored_at < carillon.clock() - make_interval(secs => :age))) d
                       CROSS JOIN carillon.event_subscription s) s
              WHERE (s.paused_at IS NOT NULL) = :paused
-               AND EXISTS (SELECT 1 FROM carillon.event_tick t
-                            WHERE t.tick = s.tick + 1
+               AND EXISTS (SELECT 1 FROM carillon.event_snapshot t
+                            WHERE t.snapshot = s.snapshot + 1
                               AND t.stored_at < carillon.clock() - make_interval(secs => :age))
-             ORDER BY s.tick LIMIT 100
+             ORDER BY s.snapshot LIMIT 100
             """;
 
     private static final String PAUSE = """
@@ -135,19 +135,19 @@ final class SubscriptionRepository {
 
     // The caller gives the number, so that repeating a statement whose answer was lost creates no second replay.
     private static final String REPLAY = """
-            INSERT INTO carillon.event_cursor (project, name, replay, tick, seq, ends_at_tick)
-            SELECT :project, :name, :replay, :tick, 9223372036854775807, :last
+            INSERT INTO carillon.event_cursor (project, name, replay, snapshot, seq, ends_at_snapshot)
+            SELECT :project, :name, :replay, :snapshot, 9223372036854775807, :last
              WHERE (SELECT count(*) FROM carillon.event_cursor
                      WHERE project = :project AND name = :name AND replay > 0 AND replay <> :replay) < :most
-            ON CONFLICT (project, name, replay) DO UPDATE SET ends_at_tick = excluded.ends_at_tick
+            ON CONFLICT (project, name, replay) DO UPDATE SET ends_at_snapshot = excluded.ends_at_snapshot
             """;
 
-    // An event that has a position behind the place of the subscription has no run yet; so has one that no tick
+    // An event that has a position behind the place of the subscription has no run yet; so has one that no snapshot
     // contains.
     private static final String SKIP = """
             UPDATE carillon.event_subscription s
                SET version = version + 1, skipped = s.skipped || :event::uuid
-              FROM (SELECT coalesce(c.tick, d.tick) AS tick, coalesce(c.seq, d.seq) AS seq
+              FROM (SELECT coalesce(c.snapshot, d.snapshot) AS snapshot, coalesce(c.seq, d.seq) AS seq
                       FROM carillon.event_dispatch d
                       LEFT JOIN carillon.event_cursor c
                              ON c.project = :project AND c.name = :name
@@ -157,11 +157,11 @@ final class SubscriptionRepository {
                AND cardinality(s.skipped) < 1000
                AND EXISTS (SELECT 1 FROM carillon.event_store e
                             WHERE e.project = :project AND e.id = :event::uuid AND e.day = :day::date
-                              AND NOT EXISTS (SELECT 1 FROM carillon.event_tick t
-                                               WHERE t.tick = CASE WHEN place.seq = 9223372036854775807
+                              AND NOT EXISTS (SELECT 1 FROM carillon.event_snapshot t
+                                               WHERE t.snapshot = CASE WHEN place.seq = 9223372036854775807
                                                                      OR e.seq <= place.seq
-                                                                   THEN place.tick ELSE place.tick - 1 END
-                                                 AND pg_visible_in_snapshot(e.xid, t.snapshot)))
+                                                                   THEN place.snapshot ELSE place.snapshot - 1 END
+                                                 AND pg_visible_in_snapshot(e.xid, t.transactions)))
             """;
 
     private static final String REMOVE = """
@@ -173,7 +173,8 @@ final class SubscriptionRepository {
     private final Database ownTransaction;
 
     /**
-     * {@code ownTransaction} stores ticks outside the transaction of a caller, for which the other nodes would wait.
+     * {@code ownTransaction} stores snapshots outside the transaction of a caller, for which the other nodes would
+     * wait.
      */
     SubscriptionRepository(Database database, Database ownTransaction) {
         this.database = database;
@@ -183,7 +184,8 @@ final class SubscriptionRepository {
     SubscriptionChange declare(EventStore.Declaration declaration, @Nullable Long expected) {
         SubscriptionDefinition definition = declaration.definition();
         boolean exists = find(declaration.project(), definition.name()).isPresent();
-        long tick = exists ? 0 : startTick(ownTransaction, definition.options().start());
+        long snapshot =
+                exists ? 0 : startSnapshot(ownTransaction, definition.options().start());
         return database.transaction(session -> {
             Optional<Long> version = lock(session, declaration.project(), definition.name());
             if (expected != null && !expected.equals(version.orElse(0L)))
@@ -193,7 +195,7 @@ final class SubscriptionRepository {
                         .first(row -> (SubscriptionChange) new SubscriptionChange.Updated(row.number("version")))
                         .orElseGet(() -> new SubscriptionChange.Unchanged(version.get()));
             return bind(session.query(CREATE), declaration)
-                    .number("tick", tick)
+                    .number("snapshot", snapshot)
                     .first(row -> (SubscriptionChange) new SubscriptionChange.Created(row.number("version")))
                     // Another transaction has just created it.
                     .orElseGet(() -> expected == null
@@ -228,14 +230,14 @@ final class SubscriptionRepository {
                 .text("queue", queue == null ? handler : queue);
     }
 
-    static long startTick(Database database, Subscribe.Start start) {
+    static long startSnapshot(Database database, Subscribe.Start start) {
         return database.single(session -> {
             if (start instanceof Subscribe.Start.Now)
-                return session.query(EventDispatchRepository.STORE_TICK)
-                        .first(row -> row.number("tick"))
+                return session.query(EventDispatchRepository.STORE_SNAPSHOT)
+                        .first(row -> row.number("snapshot"))
                         .orElseThrow();
-            if (start instanceof Subscribe.Start.At at) return EventReader.tickBefore(session, at.instant());
-            return EventReader.TickRange.read(session).oldest();
+            if (start instanceof Subscribe.Start.At at) return EventReader.snapshotBefore(session, at.instant());
+            return EventReader.SnapshotRange.read(session).oldest();
         });
     }
 
@@ -249,7 +251,7 @@ final class SubscriptionRepository {
 
     private List<Subscription> read(String sql, String project, Binding binding) {
         return database.single(session -> {
-            long latest = EventReader.TickRange.read(session).latest();
+            long latest = EventReader.SnapshotRange.read(session).latest();
             return binding.bind(session.query(sql).text("project", project)).list(row -> {
                 SubscriptionDefinition definition = definition(row);
                 Instant pausedAt = row.maybeInstant("paused_at");
@@ -266,7 +268,7 @@ final class SubscriptionRepository {
                                 session,
                                 project,
                                 definition.pattern(),
-                                new EventPosition(row.number("cursor_tick"), row.number("cursor_seq")),
+                                new EventPosition(row.number("cursor_snapshot"), row.number("cursor_seq")),
                                 latest),
                         (int) row.number("replays"));
             });
@@ -300,7 +302,7 @@ final class SubscriptionRepository {
         return session.query(LAG)
                 .number("base", after.base())
                 .number("last", latest)
-                .number("tick", after.tick())
+                .number("snapshot", after.snapshot())
                 .number("seq", after.seq())
                 .number("limit", Subscription.Lag.MAX_COUNT)
                 .text("project", project)
@@ -329,7 +331,7 @@ final class SubscriptionRepository {
     List<EventStore.Behind> behind(boolean paused, Duration age) {
         return database.single(session -> {
             Instant limit = now(session).minus(age);
-            long latest = EventReader.TickRange.read(session).latest();
+            long latest = EventReader.SnapshotRange.read(session).latest();
             List<EventStore.Behind> behind = new ArrayList<>();
             session.query(MAYBE_BEHIND)
                     .flag("paused", paused)
@@ -339,7 +341,7 @@ final class SubscriptionRepository {
                                         session,
                                         row.text("project"),
                                         pattern(row),
-                                        new EventPosition(row.number("tick"), row.number("seq")),
+                                        new EventPosition(row.number("snapshot"), row.number("seq")),
                                         latest)
                                 .oldest();
                         return oldest != null
@@ -381,8 +383,10 @@ final class SubscriptionRepository {
                                 .formatted(replay.name()));
             int stored = session.query(REPLAY)
                     .number("replay", replay.number())
-                    .number("tick", EventReader.tickBefore(session, replay.from()))
-                    .number("last", EventReader.tickBefore(session, replay.to().plusMillis(1)))
+                    .number("snapshot", EventReader.snapshotBefore(session, replay.from()))
+                    .number(
+                            "last",
+                            EventReader.snapshotBefore(session, replay.to().plusMillis(1)))
                     .text("project", replay.project())
                     .text("name", replay.name())
                     .number("most", MAX_REPLAYS)

@@ -101,28 +101,28 @@ public final class MaintenanceRepository implements MaintenanceStore {
                LIMIT :chunk FOR UPDATE OF g SKIP LOCKED)
             """;
 
-    // How long events are kept. A long transaction may have published on the day before its tick.
+    // How long events are kept. A long transaction may have published on the day before its snapshot.
     private static final String KEPT_SECONDS = """
             SELECT extract(epoch FROM carillon.clock() - least(carillon.clock() - make_interval(secs => :retention),
                      greatest(carillon.clock() - make_interval(secs => :retention) * 2,
                        (SELECT min(t.stored_at) - interval '1 day'
-                          FROM (SELECT c.tick FROM carillon.event_cursor c
+                          FROM (SELECT c.snapshot FROM carillon.event_cursor c
                                   JOIN carillon.event_subscription s ON s.project = c.project AND s.name = c.name
                                    AND (c.replay > 0 OR c.replay = s.cursor_number)
                                 UNION ALL
-                                SELECT d.tick FROM carillon.event_dispatch d
+                                SELECT d.snapshot FROM carillon.event_dispatch d
                                  WHERE EXISTS (SELECT 1 FROM carillon.event_subscription)
-                                UNION ALL SELECT cursor_tick FROM carillon.event_relay
-                                UNION ALL SELECT min(tick) FROM carillon.event_relay_held) p
-                          JOIN carillon.event_tick t ON t.tick = p.tick))))::float8 AS kept
+                                UNION ALL SELECT cursor_snapshot FROM carillon.event_relay
+                                UNION ALL SELECT min(snapshot) FROM carillon.event_relay_held) p
+                          JOIN carillon.event_snapshot t ON t.snapshot = p.snapshot))))::float8 AS kept
             """;
 
-    private static final String PURGE_TICKS = """
-            DELETE FROM carillon.event_tick WHERE tick IN (
-              SELECT tick FROM carillon.event_tick
+    private static final String PURGE_SNAPSHOTS = """
+            DELETE FROM carillon.event_snapshot WHERE snapshot IN (
+              SELECT snapshot FROM carillon.event_snapshot
                WHERE stored_at < carillon.clock() - make_interval(secs => :age) - interval '2 days'
-                 AND tick < (SELECT max(tick) FROM carillon.event_tick)
-               ORDER BY tick LIMIT :chunk FOR UPDATE SKIP LOCKED)
+                 AND snapshot < (SELECT max(snapshot) FROM carillon.event_snapshot)
+               ORDER BY snapshot LIMIT :chunk FOR UPDATE SKIP LOCKED)
             """;
 
     // A dispatch may add the cursor of a subscription that a transaction is removing.
@@ -202,7 +202,7 @@ public final class MaintenanceRepository implements MaintenanceStore {
                 .first(row -> row.seconds("kept"))
                 .orElse(retention));
         int removed = removal.removeEvents(kept) + removal.removePublishIds();
-        removeAll(PURGE_TICKS, kept);
+        removeAll(PURGE_SNAPSHOTS, kept);
         removeAll(PURGE_CURSORS, Duration.ZERO);
         return removed;
     }

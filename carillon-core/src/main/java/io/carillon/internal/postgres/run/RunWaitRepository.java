@@ -49,7 +49,7 @@ public final class RunWaitRepository implements RunWaitStore {
                             + EndedRows.COLUMNS);
 
     private static final String SCAN = """
-            SELECT project, run_id, awaited_id, answerable, last
+            SELECT project, run_id, awaited_id, resolvable, last
               FROM carillon.scan_run_waits(:project, :waiting, :awaited, :limit::int)
             """;
 
@@ -65,14 +65,14 @@ public final class RunWaitRepository implements RunWaitStore {
 
     @Override
     public Resolution resolveAwaited(List<RunKey> ended) {
-        if (ended.isEmpty()) return Answers.NONE;
+        if (ended.isEmpty()) return Resolved.NONE;
         return resolve(database.single(session -> bindKeys(session.query(FIND_WAITING), ended)
                 .list(row -> new RunKey(row.text("project"), AttemptRows.runId(row, "run_id")))));
     }
 
     @Override
     public Resolution resolve(List<RunKey> waiting) {
-        Answers all = new Answers();
+        Resolved all = new Resolved();
         for (int from = 0; from < waiting.size(); from += GROUP_SIZE) {
             List<RunKey> group = waiting.subList(from, Math.min(waiting.size(), from + GROUP_SIZE));
             RunGroups.write(
@@ -83,29 +83,29 @@ public final class RunWaitRepository implements RunWaitStore {
         return all.resolution();
     }
 
-    private Answers resolve(Session session, List<RunKey> group) throws SQLException {
-        Answers answers = new Answers();
+    private Resolved resolve(Session session, List<RunKey> group) throws SQLException {
+        Resolved resolved = new Resolved();
         bindKeys(session.query(RESOLVE), group).list(row -> {
             RunKey run = new RunKey(row.text("project"), AttemptRows.runId(row, "id"));
             String gate = row.maybeText("gate_key");
             switch (row.text("outcome")) {
-                case "busy" -> answers.busy.add(run);
+                case "busy" -> resolved.busy.add(run);
                 case "cancel" -> {
-                    answers.cancelled.add(run);
-                    answers.reasons.add(reason(AttemptRows.runId(row, "awaited_id"), row.text("awaited_state")));
+                    resolved.cancelled.add(run);
+                    resolved.reasons.add(reason(AttemptRows.runId(row, "awaited_id"), row.text("awaited_state")));
                 }
                 default -> {
-                    if (gate == null) answers.lanes.add(new Lane(row.text("queue"), run.project()));
-                    else answers.gates.add(new GateName(run.project(), gate));
+                    if (gate == null) resolved.lanes.add(new Lane(row.text("queue"), run.project()));
+                    else resolved.gates.add(new GateName(run.project(), gate));
                 }
             }
             return run;
         });
-        if (!answers.cancelled.isEmpty()) {
-            Query cancel = bindKeys(session.query(CANCEL), answers.cancelled).texts("reasons", answers.reasons);
+        if (!resolved.cancelled.isEmpty()) {
+            Query cancel = bindKeys(session.query(CANCEL), resolved.cancelled).texts("reasons", resolved.reasons);
             endedRows.count(session, cancel, Count.CANCELLED);
         }
-        return answers;
+        return resolved;
     }
 
     private static String reason(RunId awaited, String state) {
@@ -131,7 +131,7 @@ public final class RunWaitRepository implements RunWaitStore {
                 .number("limit", limit)
                 .list(row -> {
                     RunKey run = new RunKey(row.text("project"), AttemptRows.runId(row, "run_id"));
-                    if (row.flag("answerable")) waiting.add(run);
+                    if (row.flag("resolvable")) waiting.add(run);
                     if (row.flag("last"))
                         last.add(new Position(run.project(), run.run().value(), row.uuid("awaited_id")));
                     return run;
@@ -139,9 +139,9 @@ public final class RunWaitRepository implements RunWaitStore {
         return new Scan(List.copyOf(waiting), last.isEmpty() ? null : last.get(0));
     }
 
-    /** What several groups of runs were answered. */
-    private static final class Answers {
-        private static final Resolution NONE = new Answers().resolution();
+    /** The resolved waits of several groups of runs. */
+    private static final class Resolved {
+        private static final Resolution NONE = new Resolved().resolution();
 
         private final Set<Lane> lanes = new LinkedHashSet<>();
         private final Set<GateName> gates = new LinkedHashSet<>();
@@ -149,7 +149,7 @@ public final class RunWaitRepository implements RunWaitStore {
         private final List<String> reasons = new ArrayList<>();
         private final List<RunKey> busy = new ArrayList<>();
 
-        void add(Answers more) {
+        void add(Resolved more) {
             lanes.addAll(more.lanes);
             gates.addAll(more.gates);
             cancelled.addAll(more.cancelled);

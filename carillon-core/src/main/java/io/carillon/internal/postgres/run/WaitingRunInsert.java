@@ -70,7 +70,7 @@ final class WaitingRunInsert {
                 .list(row -> AttemptRows.runId(row, "id"));
     }
 
-    private static String text(Enqueue.Then then) {
-        return then.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    private static String text(Enqueue.OnFailure onFailure) {
+        return onFailure.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -228,8 +228,8 @@ public final class PlanRepository implements PlanStore {
     private final Database database;
     private final Partitions partitions;
     private final ScheduleMaintenance scheduleMaintenance;
-    private final PlanningToken planningToken;
-    private final PlanningToken claimToken;
+    private final LeaderToken planningToken;
+    private final LeaderToken claimToken;
     private final EndedRows endedRows;
 
     public PlanRepository(
@@ -238,8 +238,8 @@ public final class PlanRepository implements PlanStore {
         this.partitions = partitions;
         this.scheduleMaintenance = scheduleMaintenance;
         this.endedRows = endedRows;
-        this.planningToken = new PlanningToken(database, "planning");
-        this.claimToken = new PlanningToken(database, "claiming");
+        this.planningToken = new LeaderToken(database, "planning");
+        this.claimToken = new LeaderToken(database, "claiming");
     }
 
     @Override
@@ -385,7 +385,7 @@ public final class PlanRepository implements PlanStore {
         try {
             return partitions.creatingMissing(() -> late
                     ? database.transaction(
-                            session -> FutureTicks.counted(session, resolveMissed(session, plans), endedRows))
+                            session -> UnstartedTicks.counted(session, resolveMissed(session, plans), endedRows))
                     : database.single(session -> write(session, plans, endedRows)));
         } catch (StorageException failure) {
             if (!failure.isRowError()) throw failure;
@@ -406,7 +406,7 @@ public final class PlanRepository implements PlanStore {
     /** Writes plans without late ticks. */
     static List<TickPlan> write(Session session, List<TickPlan> unordered, EndedRows endedRows) throws SQLException {
         PlanRows plans = PlanRows.of(unordered);
-        return FutureTicks.counted(session, plans.writtenPlans(plans.bind(session.query(WRITE))), endedRows);
+        return UnstartedTicks.counted(session, plans.writtenPlans(plans.bind(session.query(WRITE))), endedRows);
     }
 
     /** Writes plans with late ticks, in a transaction; omits plans with a late tick that is gone or locked. */

@@ -1,7 +1,7 @@
 package io.carillon.internal.postgres.schedule;
 
 import io.carillon.internal.jdbc.Session;
-import io.carillon.internal.postgres.schedule.FutureTicks.LedgerReason;
+import io.carillon.internal.postgres.schedule.UnstartedTicks.LedgerReason;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleId;
 import java.sql.SQLException;
@@ -41,7 +41,7 @@ final class SchedulePauses {
 
     /** Pauses the active ones of these schedules, at most {@link #MAX_NAMES}; returns their names. */
     static List<String> pause(
-            Session session, FutureTicks futureTicks, String project, List<String> names, Schedule.Pause pause)
+            Session session, UnstartedTicks unstartedTicks, String project, List<String> names, Schedule.Pause pause)
             throws SQLException {
         List<Schedule> active =
                 session
@@ -53,10 +53,10 @@ final class SchedulePauses {
                         .filter(schedule -> !schedule.isPaused())
                         .toList();
         if (active.isEmpty()) return List.of();
-        Map<ScheduleId, Instant> cutoffs = futureTicks.cutoffs(session, active);
-        futureTicks.recordGaps(session, active, cutoffs, LedgerReason.PAUSED);
-        futureTicks.deleteAfter(session, active, cutoffs);
-        futureTicks.endUnstarted(session, active, LedgerReason.PAUSED);
+        Map<ScheduleId, Instant> cutoffs = unstartedTicks.cutoffs(session, active);
+        unstartedTicks.recordGaps(session, active, cutoffs, LedgerReason.PAUSED);
+        unstartedTicks.deleteAfter(session, active, cutoffs);
+        unstartedTicks.endUnstarted(session, active, LedgerReason.PAUSED);
         List<String> paused = active.stream().map(Schedule::name).toList();
         write(session, project, paused, pause);
         return paused;

@@ -6,8 +6,8 @@ import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.partition.Partitions;
-import io.carillon.internal.postgres.schedule.FutureTicks.LedgerReason;
-import io.carillon.internal.postgres.schedule.FutureTicks.UnplannedRange;
+import io.carillon.internal.postgres.schedule.UnstartedTicks.LedgerReason;
+import io.carillon.internal.postgres.schedule.UnstartedTicks.UnplannedRange;
 import io.carillon.internal.postgres.sql.RunInsert;
 import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.schedule.InstantRange;
@@ -94,9 +94,9 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private final Database database;
     private final Partitions partitions;
     private final TickPlanner planner;
-    private final FutureTicks futureTicks;
+    private final UnstartedTicks unstartedTicks;
     private final EndedRows endedRows;
-    private final PastTicks pastTicks;
+    private final InstantsBeforeEdit instantsBeforeEdit;
     private final LedgerRows ledger = new LedgerRows();
     final ScheduleRows.UnreadableSchedules unreadableSchedules = new ScheduleRows.UnreadableSchedules();
 
@@ -105,8 +105,8 @@ public final class ScheduleRepository implements ScheduleAdmin {
         this.partitions = partitions;
         this.planner = planner;
         this.endedRows = endedRows;
-        this.futureTicks = new FutureTicks(endedRows);
-        this.pastTicks = new PastTicks(database, partitions, endedRows);
+        this.unstartedTicks = new UnstartedTicks(endedRows);
+        this.instantsBeforeEdit = new InstantsBeforeEdit(database, partitions, endedRows);
     }
 
     @Override
@@ -140,7 +140,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private ScheduleChange change(ScheduleDefinition wanted, Function<ScheduleId, @Nullable String> headers) {
         Optional<UnplannedRange> unplanned = findUnplanned(wanted.project(), wanted.name());
         if (unplanned.isEmpty()) return upsertAll(List.of(wanted), headers).get(0);
-        pastTicks.planUnlocked(unplanned.get().schedule());
+        instantsBeforeEdit.planUnlocked(unplanned.get().schedule());
         Optional<ScheduleChange> change = inTransaction(session -> {
             Optional<Schedule> before = lock(session, wanted.project(), wanted.name());
             if (before.isEmpty()) return Optional.empty();
@@ -191,7 +191,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
 
     private boolean replanFree(String project, String name, long seen) {
         Optional<UnplannedRange> unplanned = findUnplanned(project, name);
-        unplanned.map(UnplannedRange::schedule).ifPresent(pastTicks::planUnlocked);
+        unplanned.map(UnplannedRange::schedule).ifPresent(instantsBeforeEdit::planUnlocked);
         return inTransaction(session -> {
             Optional<Schedule> before = lock(session, project, name);
             if (before.isEmpty() || before.get().version() != seen) return false;
@@ -213,13 +213,13 @@ public final class ScheduleRepository implements ScheduleAdmin {
             ScheduleDefinition scheduleDefinition,
             @Nullable Function<ScheduleId, @Nullable String> headers)
             throws SQLException {
-        Instant cutoff = futureTicks.cutoff(session, before);
+        Instant cutoff = unstartedTicks.cutoff(session, before);
         Schedule accounted = before;
         LedgerReason open = before.isPaused() ? LedgerReason.PAUSED : LedgerReason.UNREADABLE;
         if (before.isPaused() || before.unreadable() != null)
-            futureTicks.recordGaps(session, before, UnplannedRange.orEmpty(unplanned, before), cutoff, open);
-        else accounted = pastTicks.plan(session, before, cutoff);
-        futureTicks.deleteAfter(session, accounted, cutoff);
+            unstartedTicks.recordGaps(session, before, UnplannedRange.orEmpty(unplanned, before), cutoff, open);
+        else accounted = instantsBeforeEdit.plan(session, before, cutoff);
+        unstartedTicks.deleteAfter(session, accounted, cutoff);
         ScheduleRows.bind(session.query(UPDATE), scheduleDefinition)
                 .flag("keepHeaders", headers == null)
                 .text("headers", headers == null ? null : headers.apply(before.id()))
@@ -256,7 +256,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private Schedule plan(Session session, Schedule schedule) throws SQLException {
         TickPlan plan = planner.plan(schedule, List.of(), now(session));
         PlanRepository.write(session, List.of(plan), endedRows);
-        futureTicks.notifyFirstTick(session, plan);
+        unstartedTicks.notifyFirstTick(session, plan);
         return plan.planned();
     }
 
@@ -308,7 +308,8 @@ public final class ScheduleRepository implements ScheduleAdmin {
         List<String> paused = new ArrayList<>();
         for (int first = 0; first < names.size(); first += SchedulePauses.MAX_NAMES) {
             List<String> batch = names.subList(first, Math.min(first + SchedulePauses.MAX_NAMES, names.size()));
-            paused.addAll(inTransaction(session -> SchedulePauses.pause(session, futureTicks, project, batch, pause)));
+            paused.addAll(
+                    inTransaction(session -> SchedulePauses.pause(session, unstartedTicks, project, batch, pause)));
         }
         return paused;
     }
@@ -319,10 +320,10 @@ public final class ScheduleRepository implements ScheduleAdmin {
 
     private void endTicks(Session session, Schedule schedule, Optional<UnplannedRange> unplanned, LedgerReason reason)
             throws SQLException {
-        Instant cutoff = futureTicks.cutoff(session, schedule);
-        futureTicks.recordGaps(session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, reason);
-        futureTicks.deleteAfter(session, schedule, cutoff);
-        futureTicks.endUnstarted(session, List.of(schedule), reason);
+        Instant cutoff = unstartedTicks.cutoff(session, schedule);
+        unstartedTicks.recordGaps(session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, reason);
+        unstartedTicks.deleteAfter(session, schedule, cutoff);
+        unstartedTicks.endUnstarted(session, List.of(schedule), reason);
     }
 
     @Override
@@ -335,10 +336,10 @@ public final class ScheduleRepository implements ScheduleAdmin {
         return inTransaction(session -> {
             Schedule schedule = ScheduleRows.requireReadable(lockExisting(session, project, name));
             if (!schedule.isPaused() || hasChanged(schedule, seen)) return false;
-            Instant cutoff = futureTicks.cutoff(session, schedule);
-            futureTicks.recordGaps(
+            Instant cutoff = unstartedTicks.cutoff(session, schedule);
+            unstartedTicks.recordGaps(
                     session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, LedgerReason.PAUSED);
-            futureTicks.deleteAfter(session, schedule, cutoff);
+            unstartedTicks.deleteAfter(session, schedule, cutoff);
             bindName(session.query(RESUME), project, name).update();
             plan(session, lock(session, project, name).orElseThrow());
             return true;
@@ -352,7 +353,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
             Optional<Schedule> schedule = lock(session, project, name);
             if (schedule.isEmpty()) return false;
             endTicks(session, schedule.get(), unplanned, LedgerReason.DELETED);
-            futureTicks.endBackfills(session, schedule.get(), LedgerReason.DELETED);
+            unstartedTicks.endBackfills(session, schedule.get(), LedgerReason.DELETED);
             return bindName(session.query(DELETE), project, name).update() == 1;
         });
     }

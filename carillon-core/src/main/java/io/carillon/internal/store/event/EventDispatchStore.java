@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * the subscriptions whose cursor and version have not changed.
  */
 public interface EventDispatchStore {
-    /** Stores a tick if there are new events. Returns the number of the last tick. */
-    long storeTick();
+    /** Stores a snapshot if there are new events. Returns the number of the last snapshot. */
+    long storeSnapshot();
 
     /**
      * The place of all subscriptions that have no cursor of their own.
@@ -68,8 +68,8 @@ public interface EventDispatchStore {
     /**
      * A subscription with a cursor of its own.
      *
-     * @param start where to read: the cursor, or the oldest tick if retention has removed the tick of the cursor
-     * @param endsAtTick the last tick of a replay; null if it has no end
+     * @param start where to read: the cursor, or the oldest snapshot if retention has removed that of the cursor
+     * @param endsAtSnapshot the last snapshot of a replay; null if it has no end
      */
     record Cursor(
             Name name,
@@ -77,7 +77,7 @@ public interface EventDispatchStore {
             EventPattern pattern,
             EventPosition cursor,
             EventPosition start,
-            @Nullable Long endsAtTick,
+            @Nullable Long endsAtSnapshot,
             Set<EventId> skipped) {}
 
     /**
@@ -114,7 +114,7 @@ public interface EventDispatchStore {
             @Nullable String key) {}
 
     /**
-     * Events to be read: those behind a position, up to a tick; of one topic, or of all.
+     * Events to be read: those behind a position, up to a snapshot; of one topic, or of all.
      *
      * @param topic the only topic to read; null for all topics of all projects
      */

@@ -4,36 +4,36 @@ import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 
 /**
- * A position in the order of all events: behind the event with this {@code seq} in this tick. The text form is
- * {@code tick-seq}, or the tick alone if all of its events are before the position.
+ * A position in the order of all events: behind the event with this {@code seq} in this snapshot. The text form is
+ * {@code snapshot-seq}, or the snapshot alone if all of its events are before the position.
  */
-public record EventPosition(long tick, long seq) {
-    /** The {@code seq} of a position behind all events of its tick. */
+public record EventPosition(long snapshot, long seq) {
+    /** The {@code seq} of a position behind all events of its snapshot. */
     public static final long END = Long.MAX_VALUE;
 
-    /** Returns the position behind all events of a tick. */
-    public static EventPosition endOf(long tick) {
-        return new EventPosition(tick, END);
+    /** Returns the position behind all events of a snapshot. */
+    public static EventPosition endOf(long snapshot) {
+        return new EventPosition(snapshot, END);
     }
 
-    /** Returns the last tick all of whose events are before this position. */
+    /** Returns the last snapshot all of whose events are before this position. */
     public long base() {
-        return seq == END ? tick : tick - 1;
+        return seq == END ? snapshot : snapshot - 1;
     }
 
     /** Returns whether this position is behind the other one. */
     public boolean isAfter(EventPosition other) {
-        return tick > other.tick || (tick == other.tick && seq > other.seq);
+        return snapshot > other.snapshot || (snapshot == other.snapshot && seq > other.seq);
     }
 
     /** Parses the text form. */
     public static EventPosition parse(String text) {
         String[] parts = text.split("-", -1);
         try {
-            long tick = Long.parseLong(parts[0]);
+            long snapshot = Long.parseLong(parts[0]);
             long seq = parts.length == 1 ? END : Long.parseLong(parts[1]);
-            if (parts.length <= 2 && tick >= 0 && seq > 0 && (tick > 0 || seq == END))
-                return new EventPosition(tick, seq);
+            if (parts.length <= 2 && snapshot >= 0 && seq > 0 && (snapshot > 0 || seq == END))
+                return new EventPosition(snapshot, seq);
         } catch (NumberFormatException malformed) {
             // Rejected below.
         }
@@ -45,6 +45,6 @@ public record EventPosition(long tick, long seq) {
 
     @Override
     public String toString() {
-        return seq == END ? Long.toString(tick) : tick + "-" + seq;
+        return seq == END ? Long.toString(snapshot) : snapshot + "-" + seq;
     }
 }

@@ -51,7 +51,7 @@ public interface EventStore {
     /** Returns the newest events that a filter selects, newest first. */
     List<Event<Payload>> latest(String project, EventFilter filter, int limit);
 
-    /** Returns the position behind the last tick. */
+    /** Returns the position behind the last snapshot. */
     EventPosition end();
 
     /** Returns a position before the events that committed at an instant or later. */

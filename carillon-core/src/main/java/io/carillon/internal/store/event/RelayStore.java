@@ -40,8 +40,8 @@ public interface RelayStore {
     /**
      * The cursor of a relay.
      *
-     * @param start where to read: the cursor, or the oldest tick if retention has removed the tick of the cursor
-     * @param latest the last tick
+     * @param start where to read: the cursor, or the oldest snapshot if retention has removed that of the cursor
+     * @param latest the last snapshot
      * @param decided whether an operator has decided about a rejected event
      * @param blockedKeys the keys whose events wait, up to {@link #MAX_BLOCKED_KEYS} and one more
      */
@@ -60,7 +60,7 @@ public interface RelayStore {
     /** An event and its position. */
     record Positioned(EventPosition position, Event<Payload> event) {}
 
-    /** Events to be read: behind a position, up to a tick, until one of the limits is reached. */
+    /** Events to be read: behind a position, up to a snapshot, until one of the limits is reached. */
     record Window(EventPosition after, long last, int maxEvents, long maxBytes) {}
 
     /** Returns events of a topic in their order. At least one is returned if there is any, whatever its size. */
@@ -92,17 +92,17 @@ public interface RelayStore {
     void report(Lease lease, @Nullable String error);
 
     /**
-     * Events that an operator has released.
+     * Events that an operator has decided about, and those that wait behind them.
      *
-     * @param rows the positions of the released events, the first one is that about which the operator has decided
+     * @param rows the positions of these events, the first one is that about which the operator has decided
      * @param events the events to be sent; those that are skipped, or that retention has removed, are missing
      * @param next the position of the event of this key that waits behind them; null if there is none
      */
-    record Released(
+    record Decided(
             List<EventPosition> rows,
             List<Positioned> events,
             @Nullable EventPosition next) {
-        public Released {
+        public Decided {
             rows = List.copyOf(rows);
             events = List.copyOf(events);
         }
@@ -112,12 +112,12 @@ public interface RelayStore {
      * Returns an event about which an operator has decided, with events that wait behind it: the event at this
      * position, or the first one.
      */
-    Optional<Released> released(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes);
+    Optional<Decided> decided(Lease lease, @Nullable EventPosition at, int maxEvents, long maxBytes);
 
-    /** Removes held events that were sent or skipped. The event at {@code next} is released then. */
+    /** Removes held events that were sent or skipped. The event at {@code next} is the next to be sent. */
     void removeHeld(Lease lease, List<EventPosition> rows, @Nullable EventPosition next, long sent);
 
-    /** Stores that the destination has rejected a released event again. */
+    /** Stores that the destination has rejected an event again about which an operator has decided. */
     void rejectAgain(Lease lease, EventPosition position, String reason);
 
     /** Returns the relays of a project, by name. */

@@ -1,6 +1,6 @@
 package io.carillon.internal.store.event;
 
-import io.carillon.event.Source;
+import io.carillon.event.SourcePartition;
 import io.carillon.spi.EventSource;
 import java.util.List;
 import java.util.OptionalLong;
@@ -15,10 +15,15 @@ public interface SourceStore {
     void add(Partition partition, long next);
 
     /** Records to be stored: the events, in their stored form, and what could not be published. */
-    record Batch(Partition partition, long from, long to, List<EventToStore> events, List<EventSource.Parked> parked) {
+    record Batch(
+            Partition partition,
+            long from,
+            long to,
+            List<EventToStore> events,
+            List<EventSource.UnpublishedRecord> unpublished) {
         public Batch {
             events = List.copyOf(events);
-            parked = List.copyOf(parked);
+            unpublished = List.copyOf(unpublished);
         }
     }
 
@@ -27,7 +32,7 @@ public interface SourceStore {
 
     void block(Partition partition, long position, String reason);
 
-    List<Source> list(String project);
+    List<SourcePartition> list(String project);
 
     /** A partition that a record blocks. */
     record Blocked(Partition partition, long position, String reason) {}
@@ -35,9 +40,9 @@ public interface SourceStore {
     /** Returns blocked partitions of all projects, at most 100. */
     List<Blocked> blocked();
 
-    List<Source.Parked> parked(String project, String source, int limit);
+    List<SourcePartition.UnpublishedRecord> unpublished(String project, String source, int limit);
 
-    boolean removeParked(Partition partition, long position);
+    boolean removeUnpublished(Partition partition, long position);
 
     boolean skip(Partition partition, long position);
 

@@ -7,17 +7,17 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The port for runs that wait for the end of other runs. All calls are idempotent: a wait has one answer, and it does
- * not matter which node gives it.
+ * The port for runs that wait for the end of other runs. All calls are idempotent: a wait is resolved in one way,
+ * and it does not matter by which node.
  */
 public interface RunWaitStore {
-    /** Answers the waits for runs that have ended. */
+    /** Resolves the waits for runs that have ended. */
     Resolution resolveAwaited(List<RunKey> ended);
 
-    /** Answers the waits of these runs, as far as the runs they wait for have ended. */
+    /** Resolves the waits of these runs, as far as the runs they wait for have ended. */
     Resolution resolve(List<RunKey> waiting);
 
-    /** Reads the next waits after {@code after}, or the first ones if it is null, and returns what can be answered. */
+    /** Reads the next waits after {@code after}, or the first ones if null. Returns those that can be resolved. */
     Scan scan(@Nullable Position after, int limit);
 
     /** A run and its project. */

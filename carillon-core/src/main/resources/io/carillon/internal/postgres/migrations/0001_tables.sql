@@ -384,9 +384,9 @@ CREATE TABLE carillon.lane_attempt_stats (
   PRIMARY KEY (queue, project, node)
 ) WITH (fillfactor = 50);
 
--- A row is a right that one node holds until it expires. The row 'planning' is the right to plan in
--- leader mode, 'claiming' the right to claim runs.
-CREATE TABLE carillon.planning_token (
+-- A row is a right that one node holds until it expires. In leader mode, the row 'planning' is the planning token, the
+-- row 'claiming' the claim token.
+CREATE TABLE carillon.leader_token (
   name       text COLLATE "C" PRIMARY KEY,
   owner      uuid NOT NULL,
   epoch      bigint NOT NULL,                            -- raised when another node takes it
@@ -431,8 +431,9 @@ CREATE TABLE carillon.open_attempt (
 -- A caller knows the run and the callback token, but not the project.
 CREATE INDEX open_attempt_run ON carillon.open_attempt (run_id);
 
--- A row says that a run waits for the end of another run. It is deleted when it is answered. The waiting run is parked as
--- 'run-wait' until it has no row left, except with 'wake': then it is a workflow that awaits the run, see workflow_step.
+-- A row says that a run waits for the end of another run. It is deleted when it is resolved. The waiting run is parked
+-- as 'run-wait' until it has no row left, except with 'wake': then it is a workflow that awaits the run, see
+-- workflow_step.
 CREATE TABLE carillon.run_wait (
   project    text COLLATE "C" NOT NULL,
   run_id     uuid NOT NULL,
@@ -471,7 +472,8 @@ CREATE TABLE carillon.workflow_step (
 -- The statements that end runs look for workflows with steps to undo.
 CREATE INDEX workflow_step_undo ON carillon.workflow_step (project, run_id) WHERE kind IN ('undo', 'compensate');
 
--- A row is a signal that was sent to a workflow. The statement that records the answer to an await sets consumed_by, once.
+-- A row is a signal that was sent to a workflow. The statement that records the answer to an await sets consumed_by,
+-- once.
 -- Rows stay until the run has ended, so that a signal that is sent again is found. Maintenance deletes them then.
 CREATE TABLE carillon.workflow_signal (
   project     text COLLATE "C" NOT NULL,
@@ -539,8 +541,8 @@ CREATE INDEX stats_minute_project ON carillon.stats_minute (project, minute) WHE
 -- The minutes of all projects: for the statistics per hour, for removal, and for figures of all projects.
 CREATE INDEX stats_minute_minute ON carillon.stats_minute (minute);
 
--- A row has the counts of one hour for one handler in one queue: the sum of its minutes of all processes. It is computed
--- again from the minutes, not added to. Rows are kept for 90 days.
+-- A row has the counts of one hour for one handler in one queue: the sum of its minutes of all processes. It is
+-- computed again from the minutes, not added to. Rows are kept for 90 days.
 CREATE TABLE carillon.stats_hour (
   project         text COLLATE "C" NOT NULL,
   hour            timestamptz NOT NULL,
@@ -567,12 +569,12 @@ CREATE TABLE carillon.stats_hour (
 CREATE INDEX stats_hour_project ON carillon.stats_hour (project, hour) WHERE queue = '';
 CREATE INDEX stats_hour_hour ON carillon.stats_hour (hour);
 
--- Positions of events in the order of their inserts, see event_tick.
+-- Positions of events in the order of their inserts, see event_snapshot.
 CREATE SEQUENCE carillon.event_seq;
 
 -- A row is an event. Rows are only inserted. Each day is a partition, like those of run_history; day is the UTC day of
 -- the time in id, so an event is found by its id. xid is the transaction that published it, in the numbering of
--- carillon.event_xid: by it a reader knows which tick is the first that contains the event.
+-- carillon.event_xid: by it a reader knows which snapshot is the first that contains the event.
 CREATE TABLE carillon.event_store (
   project      text COLLATE "C" NOT NULL,
   id           uuid NOT NULL,
@@ -585,7 +587,7 @@ CREATE TABLE carillon.event_store (
   codec        text COLLATE "C" NOT NULL,
   data         bytea NOT NULL,
   headers      text,                                     -- what the publisher added, a JSON object; null: nothing
-  version      bigint NOT NULL DEFAULT 0,                -- of the key, see event_stream; 0: none
+  version      bigint NOT NULL DEFAULT 0,                -- of the key, see event_key_version; 0: none
   schedule     text COLLATE "C",                         -- the schedule whose tick published it; null: none
   planned_at   timestamptz,                              -- the instant of the tick
   published_at timestamptz NOT NULL DEFAULT carillon.clock()
@@ -609,12 +611,13 @@ CREATE TABLE carillon.event_publish_id (
 ) PARTITION BY RANGE (day);
 
 -- A row is a snapshot of the transactions that had ended at some time. Numbers have no gaps. The position of an event
--- is the first tick that contains it, then its seq. Rows are never changed, so all readers see one order, and an event
--- that commits late gets a position behind everything that was read before. Tick 0 has no row and contains nothing.
-CREATE TABLE carillon.event_tick (
-  tick      bigint PRIMARY KEY,
-  snapshot  pg_snapshot NOT NULL,
-  stored_at timestamptz NOT NULL DEFAULT carillon.clock()
+-- is the first snapshot that contains it, then its seq. Rows are never changed, so all readers see one order, and an
+-- event that commits late gets a position behind everything that was read before. Snapshot 0 has no row and contains
+-- nothing.
+CREATE TABLE carillon.event_snapshot (
+  snapshot     bigint PRIMARY KEY,                       -- the number
+  transactions pg_snapshot NOT NULL,
+  stored_at    timestamptz NOT NULL DEFAULT carillon.clock()
 );
 
 -- A row is a period in which transaction numbers of the server only grew. The largest epoch is the current one; the
@@ -627,7 +630,7 @@ CREATE TABLE carillon.event_epoch (
 );
 
 -- A row is the version of a key in a topic whose publishers ask for versions: the number of its events.
-CREATE TABLE carillon.event_stream (
+CREATE TABLE carillon.event_key_version (
   project text COLLATE "C" NOT NULL,
   topic   text COLLATE "C" NOT NULL,
   key     text COLLATE "C" NOT NULL,
@@ -658,8 +661,8 @@ CREATE TABLE carillon.event_subscription (
   paused_by     text,
   paused_reason text,
   created_at    timestamptz NOT NULL DEFAULT carillon.clock(),
-  -- The number of its row in event_cursor. Another subscription with this name has another number, so a transaction that
-  -- removes and creates a subscription and stays open has no row that a dispatch waits for.
+  -- The number of its row in event_cursor. Another subscription with this name has another number, so a transaction
+  -- that removes and creates a subscription and stays open has no row that a dispatch waits for.
   cursor_number bigint NOT NULL DEFAULT -nextval('carillon.event_cursor_seq'),
   PRIMARY KEY (project, name)
 ) WITH (fillfactor = 50);
@@ -671,69 +674,69 @@ CREATE INDEX event_subscription_prefix ON carillon.event_subscription (project) 
 -- loses its own cursor.
 CREATE TABLE carillon.event_dispatch (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  tick     bigint NOT NULL,
+  snapshot bigint NOT NULL,
   seq      bigint NOT NULL,
   version  bigint NOT NULL
 ) WITH (fillfactor = 10, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
-INSERT INTO carillon.event_dispatch (tick, seq, version) VALUES (0, 9223372036854775807, 1);
+INSERT INTO carillon.event_dispatch (snapshot, seq, version) VALUES (0, 9223372036854775807, 1);
 
 -- A row is the place of a subscription that is not where the others are: it is new, or was paused. Or it is a replay of
 -- past events for a subscription. Nodes write it, and it is removed when it has reached the others, or its end. A row
 -- without a subscription is of one that was removed meanwhile; it is ignored and removed later.
 CREATE TABLE carillon.event_cursor (
-  project      text COLLATE "C" NOT NULL,
-  name         text COLLATE "C" NOT NULL,
-  replay       bigint NOT NULL,                          -- the number of a replay; negative: cursor_number
-  tick         bigint NOT NULL,                          -- events up to this position have a run
-  seq          bigint NOT NULL,
-  ends_at_tick bigint,                                   -- the last tick of a replay; null: it has no end
+  project          text COLLATE "C" NOT NULL,
+  name             text COLLATE "C" NOT NULL,
+  replay           bigint NOT NULL,                      -- the number of a replay; negative: cursor_number
+  snapshot         bigint NOT NULL,                      -- events up to this position have a run
+  seq              bigint NOT NULL,
+  ends_at_snapshot bigint,                               -- the last snapshot of a replay; null: it has no end
   PRIMARY KEY (project, name, replay)
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
-CREATE INDEX event_cursor_tick ON carillon.event_cursor (tick);
+CREATE INDEX event_cursor_snapshot ON carillon.event_cursor (snapshot);
 
 -- A row is a relay, which sends the events of a topic to a destination outside of the database, such as Kafka. One node
 -- at a time has its lease and sends. It moves the cursor after the destination has accepted the events.
 CREATE TABLE carillon.event_relay (
-  project       text COLLATE "C" NOT NULL REFERENCES carillon.project,
-  name          text COLLATE "C" NOT NULL,
-  topic         text COLLATE "C" NOT NULL,
-  destination   text COLLATE "C" NOT NULL,               -- for operators, such as kafka:orders
-  cursor_tick   bigint NOT NULL,                         -- events up to this position are sent or held
-  cursor_seq    bigint NOT NULL,
-  epoch         bigint NOT NULL DEFAULT 0,               -- raised by each change of the owner; guards all writes
-  owner         uuid,                                    -- the node that sends; null: none
-  leased_until  timestamptz,
-  sent          bigint NOT NULL DEFAULT 0,               -- events since the relay was created
-  sent_at       timestamptz,
-  failing_since timestamptz,                             -- null: the last attempt to send succeeded
-  error         text,
-  created_at    timestamptz NOT NULL DEFAULT carillon.clock(),
+  project         text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  name            text COLLATE "C" NOT NULL,
+  topic           text COLLATE "C" NOT NULL,
+  destination     text COLLATE "C" NOT NULL,             -- for operators, such as kafka:orders
+  cursor_snapshot bigint NOT NULL,                       -- events up to this position are sent or held
+  cursor_seq      bigint NOT NULL,
+  epoch           bigint NOT NULL DEFAULT 0,             -- raised by each change of the owner; guards all writes
+  owner           uuid,                                  -- the node that sends; null: none
+  leased_until    timestamptz,
+  sent            bigint NOT NULL DEFAULT 0,             -- events since the relay was created
+  sent_at         timestamptz,
+  failing_since   timestamptz,                           -- null: the last attempt to send succeeded
+  error           text,
+  created_at      timestamptz NOT NULL DEFAULT carillon.clock(),
   PRIMARY KEY (project, name)
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
 -- A row is an event that the cursor of a relay has passed and that is not sent: the destination has rejected it, or it
 -- waits behind a rejected event of its key.
 CREATE TABLE carillon.event_relay_held (
-  project text COLLATE "C" NOT NULL,
-  relay   text COLLATE "C" NOT NULL,
-  tick    bigint NOT NULL,
-  seq     bigint NOT NULL,
-  event   uuid NOT NULL,
-  day     date NOT NULL,                                 -- of the event, see event_store
-  key     text COLLATE "C",
-  state   text COLLATE "C" NOT NULL CHECK (state IN ('rejected', 'waiting', 'retry', 'skip')),
-  blocks  boolean NOT NULL,                              -- whether later events of the key wait
-  reason  text,                                          -- why the destination rejected it
-  held_at timestamptz NOT NULL DEFAULT carillon.clock(),
-  PRIMARY KEY (project, relay, tick, seq),
+  project  text COLLATE "C" NOT NULL,
+  relay    text COLLATE "C" NOT NULL,
+  snapshot bigint NOT NULL,
+  seq      bigint NOT NULL,
+  event    uuid NOT NULL,
+  day      date NOT NULL,                                -- of the event, see event_store
+  key      text COLLATE "C",
+  state    text COLLATE "C" NOT NULL CHECK (state IN ('rejected', 'waiting', 'retry', 'skip')),
+  blocks   boolean NOT NULL,                             -- whether later events of the key wait
+  reason   text,                                         -- why the destination rejected it
+  held_at  timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, relay, snapshot, seq),
   FOREIGN KEY (project, relay) REFERENCES carillon.event_relay ON DELETE CASCADE
 );
-CREATE INDEX event_relay_held_key ON carillon.event_relay_held (project, relay, key, tick, seq) WHERE blocks;
-CREATE INDEX event_relay_held_state ON carillon.event_relay_held (project, relay, state, tick, seq)
+CREATE INDEX event_relay_held_key ON carillon.event_relay_held (project, relay, key, snapshot, seq) WHERE blocks;
+CREATE INDEX event_relay_held_state ON carillon.event_relay_held (project, relay, state, snapshot, seq)
   WHERE state <> 'waiting';
 
--- A row is how far a source has read one partition of a system outside of the database. It moves in the transaction that
--- publishes the events that were read.
+-- A row is how far a source has read one partition of a system outside of the database. It moves in the transaction
+-- that publishes the events that were read.
 CREATE TABLE carillon.event_source (
   project       text COLLATE "C" NOT NULL REFERENCES carillon.project,
   name          text COLLATE "C" NOT NULL,
@@ -746,7 +749,7 @@ CREATE TABLE carillon.event_source (
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
 -- A row is a record that a source could not publish and has passed.
-CREATE TABLE carillon.event_source_parked (
+CREATE TABLE carillon.event_source_unpublished (
   project   text COLLATE "C" NOT NULL REFERENCES carillon.project,
   source    text COLLATE "C" NOT NULL,
   part      text COLLATE "C" NOT NULL,
@@ -754,6 +757,6 @@ CREATE TABLE carillon.event_source_parked (
   key       bytea,
   value     bytea,
   reason    text NOT NULL,
-  parked_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  found_at  timestamptz NOT NULL DEFAULT carillon.clock(),
   PRIMARY KEY (project, source, part, position)
 );

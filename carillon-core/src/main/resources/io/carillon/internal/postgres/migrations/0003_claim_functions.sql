@@ -79,11 +79,11 @@ BEGIN
   END LOOP;
 END $$;
 
--- Locks the first due runs of several lanes and returns their ctids. Each position of the arrays is a priority of a lane
--- with the handlers to claim for, separated by spaces, as in the function above. Paused and limited lanes are left out
--- before a row is locked (OFFSET ensures it); otherwise rows would be locked and not claimed. A lane with one handler,
--- which is the common case, is one index range of one statement: a call of the function above for each lane took
--- longer than the reading of its runs, because each call sets and resets the planner settings.
+-- Locks the first due runs of several lanes and returns their ctids. Each position of the arrays is a priority of a
+-- lane with the handlers to claim for, separated by spaces, as in the function above. Paused and limited lanes are
+-- left out before a row is locked (OFFSET ensures it); otherwise rows would be locked and not claimed. A lane with one
+-- handler, which is the common case, is one index range of one statement: a call of the function above for each lane
+-- took longer than the reading of its runs, because each call sets and resets the planner settings.
 CREATE FUNCTION carillon.claim_candidates(
   p_queues text[], p_projects text[], p_priorities smallint[], p_ready_froms timestamptz[], p_limits int[],
   p_handlers text[], p_unknown_handlers text[])
@@ -173,8 +173,8 @@ END $$;
 
 -- Returns the ctids of runs of a lane that are held and do not count towards the limit of the lane yet. It finds them
 -- by the claim records of the nodes and by leases; with p_include_parked, also among parked runs, including isolated
--- runs that wait for their next attempt. It does not read waiting runs. SECURITY DEFINER, because a caller with the role
--- carillon_api may not read claim records; it returns ctids only.
+-- runs that wait for their next attempt. It does not read waiting runs. SECURITY DEFINER, because a caller with the
+-- role carillon_api may not read claim records; it returns ctids only.
 CREATE FUNCTION carillon.uncounted_runs_in_lane(p_queue text, p_project text, p_include_parked boolean)
 RETURNS SETOF tid LANGUAGE plpgsql COST 1000
 SECURITY DEFINER SET search_path = pg_catalog SET enable_seqscan = off SET jit = off AS $$

@@ -64,8 +64,9 @@ BEGIN
   RETURN CASE WHEN FOUND THEN 'compensating' ELSE 'pending' END;
 END $$;
 
--- Deletes runs that no node executes, and returns the deleted rows. The caller inserts them into run_history. A workflow
--- that has steps to undo is not deleted but becomes ready: its next attempt reads the request to cancel and undoes them.
+-- Deletes runs that no node executes, and returns the deleted rows. The caller inserts them into run_history. A
+-- workflow that has steps to undo is not deleted but becomes ready: its next attempt reads the request to cancel and
+-- undoes them.
 -- What it has to undo is read after the lock.
 CREATE FUNCTION carillon.end_waiting_runs(p_projects text[], p_ids uuid[], p_wait boolean)
 RETURNS SETOF carillon.run LANGUAGE plpgsql
@@ -95,7 +96,8 @@ BEGIN
          gate_position = CASE WHEN r.parked = 'gate' THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint
                               ELSE r.gate_position END
    WHERE r.ctid = ANY (v_ctids) AND r.owner IS NULL
-     AND (r.parked IS NULL AND r.ready_at > carillon.clock() OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
+     AND (r.parked IS NULL AND r.ready_at > carillon.clock()
+             OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
      AND carillon.undo_state(r.project, r.id) = 'pending';
   RETURN QUERY DELETE FROM carillon.run r
    WHERE r.ctid = ANY (v_ctids) AND carillon.undo_state(r.project, r.id) = 'none' RETURNING r.*;

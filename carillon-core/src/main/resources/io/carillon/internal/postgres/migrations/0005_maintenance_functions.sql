@@ -113,9 +113,9 @@ BEGIN
 END $$;
 
 -- Parks isolated runs whose handler no live node has as 'no-handler', at most 5,000 of each handler, and returns how
--- many. They no longer count towards a limit. It jumps from handler to handler over the index on parked runs. It skips runs
--- that another transaction has locked; the next rescue finds them. If a node with the handler started meanwhile, the
--- next heartbeat finds the run.
+-- many. They no longer count towards a limit. It jumps from handler to handler over the index on parked runs. It skips
+-- runs that another transaction has locked; the next rescue finds them. If a node with the handler started meanwhile,
+-- the next heartbeat finds the run.
 CREATE FUNCTION carillon.park_isolated_runs_without_handler() RETURNS int LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$

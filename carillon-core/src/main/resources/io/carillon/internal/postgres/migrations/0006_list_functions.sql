@@ -63,7 +63,8 @@ BEGIN
 END $$;
 
 -- Returns the last of the p_rows newest waiting and running runs of a project with an id below p_before and not below
--- p_read_to; null if there are fewer. A page that reads no further costs at most p_rows rows, however few of them match.
+-- p_read_to; null if there are fewer. A page that reads no further costs at most p_rows rows, however few of them
+-- match.
 CREATE FUNCTION carillon.run_read_to(p_project text, p_before uuid, p_read_to uuid, p_rows bigint)
 RETURNS uuid LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
@@ -129,9 +130,10 @@ BEGIN
 END $$;
 
 -- Counts the waiting and running runs of queues of a project. It reads at most p_rows rows of all queues together (but
--- one row of each queue). Each queue gets an equal share of the first half. Queues with more runs than that are counted
--- once more with what is left. The column complete says whether these are all runs of the queue. waiting_since is the
--- time from which the oldest of the counted runs waits: when it was due, or when its next attempt was; null: none is due.
+-- one row of each queue). Each queue gets an equal share of the first half. Queues with more runs than that are
+-- counted once more with what is left. The column complete says whether these are all runs of the queue. waiting_since
+-- is the time from which the oldest of the counted runs waits: when it was due, or when its next attempt was; null:
+-- none is due.
 CREATE FUNCTION carillon.count_runs_of_queues(p_project text, p_queues text[], p_rows bigint)
 RETURNS TABLE (queue text, waiting bigint, running bigint, complete boolean, waiting_since timestamptz)
 LANGUAGE plpgsql STABLE ROWS 100

@@ -22,21 +22,21 @@ BEGIN
     carillon.gate, carillon.cancel_request, carillon.unique_key_window, carillon.progress, carillon.open_attempt,
     carillon.run_wait, carillon.idempotency, carillon.endpoint, carillon.endpoint_secret, carillon.event_subscription,
     carillon.event_cursor, carillon.project_member TO carillon_api;
-  GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt, carillon.event_store,
-    carillon.event_publish_id TO carillon_api;
-  GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action, carillon.event_stream TO carillon_api;
+  GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt,
+    carillon.event_store, carillon.event_publish_id TO carillon_api;
+  GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action, carillon.event_key_version TO carillon_api;
   -- Users belong to no project: the role sees those who are members of the current one, and no sessions.
   GRANT SELECT ON carillon.app_user TO carillon_api;
   GRANT SELECT ON carillon.project, carillon.stats_minute, carillon.stats_hour TO carillon_api;
   -- A change of members locks the project, and records that it has had an admin.
   GRANT UPDATE (had_admin) ON carillon.project TO carillon_api;
-  -- Ticks, epochs and the place of the dispatch belong to no project and contain numbers of transactions only.
-  GRANT SELECT ON carillon.event_tick, carillon.event_epoch, carillon.event_dispatch TO carillon_api;
+  -- Snapshots, epochs and the place of the dispatch belong to no project and contain numbers of transactions only.
+  GRANT SELECT ON carillon.event_snapshot, carillon.event_epoch, carillon.event_dispatch TO carillon_api;
   -- Nodes move relays and sources. Callers read them, and decide about what was rejected or blocks.
   GRANT SELECT, DELETE ON carillon.event_relay, carillon.event_relay_held TO carillon_api;
   GRANT UPDATE (state) ON carillon.event_relay_held TO carillon_api;
   GRANT SELECT, UPDATE, DELETE ON carillon.event_source TO carillon_api;
-  GRANT SELECT, DELETE ON carillon.event_source_parked TO carillon_api;
+  GRANT SELECT, DELETE ON carillon.event_source_unpublished TO carillon_api;
   GRANT SELECT ON carillon.workflow_step, carillon.workflow_step_history TO carillon_api;
   GRANT SELECT, INSERT ON carillon.workflow_signal TO carillon_api;
   -- Nodes belong to no project: their names, hosts and processes are not for tenants.
@@ -47,9 +47,9 @@ BEGIN
                                  'progress', 'open_attempt', 'run_wait', 'workflow_step', 'workflow_step_history',
                                  'workflow_signal', 'idempotency', 'run_history', 'ledger_gap', 'audit',
                                  'api_key', 'attempt', 'project', 'bulk_action', 'endpoint',
-                                 'endpoint_secret', 'stats_minute', 'stats_hour', 'event_store', 'event_stream',
+                                 'endpoint_secret', 'stats_minute', 'stats_hour', 'event_store', 'event_key_version',
                                  'event_subscription', 'event_cursor', 'event_publish_id', 'event_relay',
-                                 'event_relay_held', 'event_source', 'event_source_parked', 'project_member'] LOOP
+                                 'event_relay_held', 'event_source', 'event_source_unpublished', 'project_member'] LOOP
     CONTINUE WHEN EXISTS (SELECT 1 FROM pg_policies p
                            WHERE p.schemaname = 'carillon' AND p.tablename = v_table
                              AND p.policyname = 'current_project_only');

@@ -46,12 +46,12 @@ BEGIN
   RETURN NEXT;
 END $$;
 
--- Answers the waits of runs that are parked as 'run-wait', as far as their awaited runs have ended. A run without
--- unanswered waits becomes ready or arrives at its gate. Returns one row for each such run ('ready'), for each run that
+-- Resolves the waits of runs that are parked as 'run-wait', as far as their awaited runs have ended. A run without
+-- open waits becomes ready or arrives at its gate. Returns one row for each such run ('ready'), for each run that
 -- shall be cancelled because of an awaited run ('cancel'; the caller cancels it in the same transaction), and for each
 -- run that another transaction has locked ('busy'; the caller tries again). The lock comes first and the awaited runs
 -- are read by a later statement, so of two callers one releases or cancels the run, and it sees what the other has
--- answered. An answer is final, except that a dead run can be redriven; so it does not matter which caller gives it.
+-- resolved. This is final, except that a dead run can be redriven; so it does not matter which caller resolves a wait.
 CREATE FUNCTION carillon.resolve_run_waits(p_projects text[], p_ids uuid[])
 RETURNS TABLE (project text, id uuid, outcome text, queue text, gate_key text, awaited_id uuid, awaited_state text)
 LANGUAGE plpgsql
@@ -128,20 +128,20 @@ BEGIN
   END LOOP;
 END $$;
 
--- Reads the next p_limit waits after the given one. Returns those that can be answered, because the awaited run or the
+-- Reads the next p_limit waits after the given one. Returns those that can be resolved, because the awaited run or the
 -- waiting one has ended, and the wait after which the next part begins; without such a row, this was the last part.
 CREATE FUNCTION carillon.scan_run_waits(p_project text, p_run_id uuid, p_awaited_id uuid, p_limit int)
-RETURNS TABLE (project text, run_id uuid, awaited_id uuid, answerable boolean, last boolean) LANGUAGE plpgsql STABLE
+RETURNS TABLE (project text, run_id uuid, awaited_id uuid, resolvable boolean, last boolean) LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-  SELECT found.project, found.run_id, found.awaited_id, found.answerable, found.number = p_limit
+  SELECT found.project, found.run_id, found.awaited_id, found.resolvable, found.number = p_limit
     FROM (SELECT part.*, row_number() OVER () AS number,
                  awaited.id IS NULL
                  OR CASE WHEN part.on_failure = 'wake' THEN waiting.id IS NULL
-                         ELSE coalesce(waiting.parked, '') <> 'run-wait' END AS answerable
+                         ELSE coalesce(waiting.parked, '') <> 'run-wait' END AS resolvable
             FROM (SELECT w.project, w.run_id, w.awaited_id, w.on_failure FROM carillon.run_wait w
                    WHERE (w.project, w.run_id, w.awaited_id) > (p_project, p_run_id, p_awaited_id)
                    ORDER BY w.project, w.run_id, w.awaited_id LIMIT p_limit) part
@@ -151,7 +151,7 @@ BEGIN
             LEFT JOIN LATERAL (SELECT r.id, r.parked FROM carillon.run r
                                 WHERE r.project = part.project AND r.id BETWEEN part.run_id AND part.run_id
                                 ORDER BY r.id LIMIT 1) waiting ON true) found
-   WHERE found.answerable OR found.number = p_limit;
+   WHERE found.resolvable OR found.number = p_limit;
 END $$;
 
 -- Returns whether a workflow waits for a signal that was sent, or for a run that has ended: its last record is an await
@@ -176,8 +176,8 @@ END $$;
 
 -- Makes workflows ready whose answer has arrived. Returns one row for each of them ('ready'), and for each one that
 -- another transaction has locked ('busy'; the caller tries again). A run that a node holds is left alone: its node
--- calls this function after it has parked the run. The lock comes first, then the records and answers are read by a later
--- statement. The check before the lock keeps workflows that do not wait for their signals from being written.
+-- calls this function after it has parked the run. The lock comes first, then the records and answers are read by a
+-- later statement. The check before the lock keeps workflows that do not wait for their signals from being written.
 CREATE FUNCTION carillon.wake_workflows(p_projects text[], p_ids uuid[])
 RETURNS TABLE (project text, id uuid, outcome text, queue text, gate_key text) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
@@ -189,7 +189,8 @@ BEGIN
     CONTINUE WHEN NOT carillon.answer_arrived(v_key.project, v_key.id);
     SELECT r.ctid AS row_ctid, r.queue, r.gate_key, r.parked INTO v_run FROM carillon.run r
      WHERE r.project = v_key.project AND r.id BETWEEN v_key.id AND v_key.id AND r.owner IS NULL
-       AND (r.parked IS NULL AND r.ready_at > carillon.clock() OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
+       AND (r.parked IS NULL AND r.ready_at > carillon.clock()
+         OR r.parked = 'gate' AND r.gate_arrival_at > carillon.clock())
      ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
       PERFORM 1 FROM carillon.run r

@@ -2,7 +2,7 @@ package io.carillon.internal.engine.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.run.TestAttempts;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.RepeatedTest;
 class ClaimRecordsTest {
     private final UUID owner = UUID.randomUUID();
     private final DatabaseClock clock = new DatabaseClock();
-    private final ActiveAttempts activeAttempts = new ActiveAttempts(EngineEvents.NONE);
+    private final ActiveAttempts activeAttempts = new ActiveAttempts(LoopReports.NONE);
     /** The claim records in the store, by number. */
     private final Map<Long, Set<OwnedRun>> notes = new HashMap<>();
 

@@ -2,8 +2,8 @@ package io.carillon.internal.engine.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
@@ -33,9 +33,9 @@ class CompleterTest {
 
     private final Completer completer = new Completer(
             recordingStore(),
-            new ActiveAttempts(EngineEvents.NONE),
+            new ActiveAttempts(LoopReports.NONE),
             Listeners.none().onCallingThread().attempts(),
-            EngineEvents.NONE,
+            LoopReports.NONE,
             () -> attemptsWait,
             nanos::get);
 

@@ -8,8 +8,8 @@ import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.attempt.Completer;
 import io.carillon.internal.engine.attempt.ReadyQueue;
 import io.carillon.internal.engine.attempt.Workers;
-import io.carillon.internal.engine.listener.EngineEvents;
 import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.run.TestAttempts;
 import java.util.List;
@@ -29,9 +29,9 @@ class ClaimPacingTest {
     private final CountDownLatch busy = new CountDownLatch(CONCURRENCY);
     private final Completer completer = new Completer(
             null,
-            new ActiveAttempts(EngineEvents.NONE),
+            new ActiveAttempts(LoopReports.NONE),
             Listeners.none().onCallingThread().attempts(),
-            EngineEvents.NONE,
+            LoopReports.NONE,
             () -> false);
     private final Workers workers = new Workers(queue, CONCURRENCY, activeAttempt -> {
         busy.countDown();

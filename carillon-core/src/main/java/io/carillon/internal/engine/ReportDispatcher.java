@@ -1,6 +1,6 @@
 package io.carillon.internal.engine;
 
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
 import io.carillon.internal.run.Transition;
@@ -14,12 +14,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** What each event of a node starts. */
-final class NodeEvents implements EngineEvents {
+/** What each report of a loop starts. */
+final class ReportDispatcher implements LoopReports {
     private final Engine engine;
 
-    /** Creates the events of an engine that is being created: its parts are read when an event occurs. */
-    NodeEvents(Engine engine) {
+    /** Dispatches the reports of an engine that is being created: its parts are read when a report arrives. */
+    ReportDispatcher(Engine engine) {
         this.engine = engine;
     }
 
@@ -74,9 +74,9 @@ final class NodeEvents implements EngineEvents {
     }
 
     @Override
-    public void onWaitsAnswered(RunWaitStore.Resolution answers) {
-        answers.lanes().forEach(this::onGatePassed);
-        answers.gates().forEach(engine.gatePromoter::requestPromotion);
+    public void onWaitsResolved(RunWaitStore.Resolution resolution) {
+        resolution.lanes().forEach(this::onGatePassed);
+        resolution.gates().forEach(engine.gatePromoter::requestPromotion);
     }
 
     @Override
@@ -90,8 +90,8 @@ final class NodeEvents implements EngineEvents {
     }
 
     @Override
-    public void onEventTick() {
-        engine.transfers.wakeRelays();
+    public void onEventSnapshot() {
+        engine.relaysAndSources.wakeRelays();
     }
 
     @Override

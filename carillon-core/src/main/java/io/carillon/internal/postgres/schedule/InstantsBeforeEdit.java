@@ -3,8 +3,8 @@ package io.carillon.internal.postgres.schedule;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.partition.Partitions;
-import io.carillon.internal.postgres.schedule.FutureTicks.LedgerReason;
-import io.carillon.internal.postgres.schedule.FutureTicks.UnplannedRange;
+import io.carillon.internal.postgres.schedule.UnstartedTicks.LedgerReason;
+import io.carillon.internal.postgres.schedule.UnstartedTicks.UnplannedRange;
 import io.carillon.internal.postgres.stats.EndedRows;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
@@ -16,20 +16,20 @@ import java.util.List;
 import java.util.Optional;
 
 /** The instants that fell due before an edit. They keep the definition under which they fell due, late or not. */
-final class PastTicks {
+final class InstantsBeforeEdit {
     /** Plans nothing ahead: an edit must not plan the future with the old definition. */
     private final TickPlanner planner = new TickPlanner(Duration.ZERO, 64);
 
-    private final FutureTicks futureTicks;
+    private final UnstartedTicks unstartedTicks;
     private final EndedRows endedRows;
     private final Database database;
     private final Partitions partitions;
 
-    PastTicks(Database database, Partitions partitions, EndedRows endedRows) {
+    InstantsBeforeEdit(Database database, Partitions partitions, EndedRows endedRows) {
         this.database = database;
         this.partitions = partitions;
         this.endedRows = endedRows;
-        this.futureTicks = new FutureTicks(endedRows);
+        this.unstartedTicks = new UnstartedTicks(endedRows);
     }
 
     /** Plans the instants that fell due under the old definition with that definition, late or not. */
@@ -40,7 +40,7 @@ final class PastTicks {
             schedule = ScheduleRepository.lock(session, before.definition().project(), before.name())
                     .orElseThrow();
         }
-        futureTicks.recordGaps(
+        unstartedTicks.recordGaps(
                 session, schedule, UnplannedRange.orEmpty(Optional.empty(), schedule), cutoff, LedgerReason.EXCLUDED);
         return schedule;
     }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockedSince since when a record that cannot be published blocks the partition; null if none does
  * @param reason what is wrong with this record; null if there is none
  */
-public record Source(
+public record SourcePartition(
         String name,
         String partition,
         long next,
@@ -22,11 +22,11 @@ public record Source(
         @Nullable String reason) {
     /** A record that could not be published and that the source has passed. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    public record Parked(
+    public record UnpublishedRecord(
             String partition,
             long position,
             byte @Nullable [] key,
             byte @Nullable [] value,
             String reason,
-            Instant parkedAt) {}
+            Instant foundAt) {}
 }

@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  * definition. If the schedule is paused or deleted, no tick is planned again, and the unstarted ticks up to T end with
  * a ledger entry.
  */
-final class FutureTicks {
+final class UnstartedTicks {
     private final EndedRows endedRows;
 
-    FutureTicks(EndedRows endedRows) {
+    UnstartedTicks(EndedRows endedRows) {
         this.endedRows = endedRows;
     }
 
@@ -143,7 +143,7 @@ final class FutureTicks {
         Map<ScheduleId, Instant> cutoffs = new HashMap<>();
         session.query(CUTOFF)
                 .uuids("ids", ids(schedules))
-                .column("untils", "timestamptz", schedules, FutureTicks::endOfPause)
+                .column("untils", "timestamptz", schedules, UnstartedTicks::endOfPause)
                 .list(row -> cutoffs.put(new ScheduleId(row.uuid("id")), row.instant("cutoff")));
         return cutoffs;
     }

@@ -8,11 +8,11 @@ import java.util.UUID;
  * A token, the right of one node to plan or to claim: a row with an owner, an epoch that grows with each new owner, and
  * an expiry.
  */
-final class PlanningToken {
+final class LeaderToken {
     // The owner renews it; any node may take it over after it has expired. If many nodes try at the same time, the
     // row lets one of them through.
     private static final String ACQUIRE = """
-            INSERT INTO carillon.planning_token AS t (name, owner, epoch, expires_at)
+            INSERT INTO carillon.leader_token AS t (name, owner, epoch, expires_at)
             VALUES (:token, :owner, 1, carillon.clock() + make_interval(secs => :lease))
             ON CONFLICT (name) DO UPDATE
                SET owner = excluded.owner, epoch = t.epoch + CASE WHEN t.owner = excluded.owner THEN 0
@@ -21,14 +21,14 @@ final class PlanningToken {
             """;
 
     private static final String RELEASE = """
-            UPDATE carillon.planning_token SET expires_at = '-infinity' WHERE name = :token AND owner = :owner
+            UPDATE carillon.leader_token SET expires_at = '-infinity' WHERE name = :token AND owner = :owner
             """;
 
     private final Database database;
     private final String name;
 
     /** {@code name} is that of the right, such as planning. */
-    PlanningToken(Database database, String name) {
+    LeaderToken(Database database, String name) {
         this.database = database;
         this.name = name;
     }

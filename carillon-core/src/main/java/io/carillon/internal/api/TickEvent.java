@@ -4,7 +4,7 @@ import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.event.EventId;
 import io.carillon.event.NewEvent;
-import io.carillon.internal.run.ScheduledEvents;
+import io.carillon.internal.run.PublishingTicks;
 import io.carillon.internal.store.event.EventToStore;
 import io.carillon.internal.value.EventHeaders;
 import io.carillon.internal.value.Names;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers what the publisher adds beside the data
  * @param data the encoded data, in Base64
  */
-public record ScheduledEvent(
+public record TickEvent(
         String schedule,
         String topic,
         String type,
@@ -35,9 +35,9 @@ public record ScheduledEvent(
         String codec,
         String data) {
     /** Encodes an event. An expected version and a publish id have no meaning here and are ignored. */
-    public static ScheduledEvent of(String schedule, NewEvent<?> event, PayloadCodec codec) {
+    public static TickEvent of(String schedule, NewEvent<?> event, PayloadCodec codec) {
         Payload data = encode(event, codec);
-        return new ScheduledEvent(
+        return new TickEvent(
                 schedule,
                 event.type().topic().name(),
                 event.type().name(),
@@ -77,7 +77,7 @@ public record ScheduledEvent(
 
     /** Returns the target of the ticks. */
     public Target target() {
-        return versioned ? EventHandlers.VERSIONED : ScheduledEvents.TARGET;
+        return versioned ? EventHandlers.VERSIONED : PublishingTicks.TARGET;
     }
 
     /** Returns the payload of the ticks. */
@@ -103,10 +103,10 @@ public record ScheduledEvent(
     }
 
     /** Reads the payload of a tick whose event has a version. */
-    static ScheduledEvent parse(byte[] payload) {
+    static TickEvent parse(byte[] payload) {
         EventEnvelope.TickPayload tick = EventEnvelope.parseTick(payload);
         Map<String, String> values = tick.values();
-        return new ScheduledEvent(
+        return new TickEvent(
                 values.getOrDefault("schedule", ""),
                 values.getOrDefault("topic", ""),
                 values.getOrDefault("type", ""),

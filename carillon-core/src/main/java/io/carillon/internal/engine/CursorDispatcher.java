@@ -2,7 +2,7 @@ package io.carillon.internal.engine;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
-import io.carillon.internal.engine.listener.EngineEvents;
+import io.carillon.internal.engine.listener.LoopReports;
 import io.carillon.internal.store.event.EventDispatchStore;
 import io.carillon.internal.store.event.EventDispatchStore.Cursor;
 import io.carillon.internal.store.event.EventDispatchStore.Delivered;
@@ -34,12 +34,12 @@ import org.slf4j.LoggerFactory;
  * to the place of all others and then continue with the others, without a cursor; a replay reads up to its end.
  * {@link BacklogLimiter} limits how many runs they create.
  */
-final class LateSubscriptions {
-    private static final Logger log = LoggerFactory.getLogger(LateSubscriptions.class);
+final class CursorDispatcher {
+    private static final Logger log = LoggerFactory.getLogger(CursorDispatcher.class);
     private static final int SUBSCRIPTIONS = 2_000;
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_RUNS = 2_000;
-    private static final int MAX_WINDOW_TICKS = 256;
+    private static final int MAX_WINDOW_SNAPSHOTS = 256;
     /** The time of one call. */
     private static final long MAX_NANOS = Duration.ofMillis(150).toNanos();
 
@@ -47,32 +47,32 @@ final class LateSubscriptions {
 
     private final EventDispatchStore store;
     private final Uuid7.Sequence runIds;
-    private final EngineEvents events;
+    private final LoopReports reports;
     private final BacklogLimiter limiter;
     /** Subscriptions that failed, and when they are served again. */
     private final Map<Subscriber, Long> failing = new HashMap<>();
 
-    /** How many ticks to read for those whose last read failed. */
-    private final Map<Name, Long> narrowTicks = new HashMap<>();
+    /** How many snapshots to read for those whose last read failed. */
+    private final Map<Name, Long> narrowSnapshots = new HashMap<>();
 
     private final DeliveryTurns turns = new DeliveryTurns();
-    private long windowTicks = 1;
+    private long windowSnapshots = 1;
     private long until = System.nanoTime();
     private boolean unfinished;
 
-    LateSubscriptions(EventDispatchStore store, Uuid7.Sequence runIds, EngineEvents events) {
+    CursorDispatcher(EventDispatchStore store, Uuid7.Sequence runIds, LoopReports reports) {
         this.store = store;
         this.runIds = runIds;
-        this.events = events;
+        this.reports = reports;
         this.limiter = new BacklogLimiter(store);
     }
 
     /**
      * Subscriptions that are read together. They start at one position and get at most this number of events.
      *
-     * @param ticks how many ticks to read; 0 for the common number
+     * @param snapshots how many snapshots to read; 0 for the common number
      */
-    private record Group(EventPosition start, int limit, long ticks) {}
+    private record Group(EventPosition start, int limit, long snapshots) {}
 
     /**
      * Brings subscriptions to this place, for a limited time: new events wait meanwhile. Returns whether there was
@@ -91,16 +91,16 @@ final class LateSubscriptions {
             List<Cursor> late = new ArrayList<>();
             List<Name> arrived = new ArrayList<>();
             for (Cursor each : store.behind(SUBSCRIPTIONS, without)) {
-                Long end = each.endsAtTick();
+                Long end = each.endsAtSnapshot();
                 if (end != null && each.start().base() >= end) {
-                    narrowTicks.remove(each.name());
+                    narrowSnapshots.remove(each.name());
                     store.endReplay(each.name());
                     moved = true;
                 } else if (each.start().base() < last(each, place)) late.add(each);
                 else if (end == null && each.cursor().equals(place.position())) arrived.add(each.name());
             }
             if (!arrived.isEmpty()) moved |= store.join(place, arrived) > 0;
-            arrived.forEach(narrowTicks::remove);
+            arrived.forEach(narrowSnapshots::remove);
             // The join has changed the place. The others join in the next round.
             if (moved && !arrived.isEmpty()) place = store.place();
             moved |= deliverInTurn(late, place, open);
@@ -149,8 +149,8 @@ final class LateSubscriptions {
         try {
             return deliver(read, group, place);
         } catch (CarillonException failure) {
-            boolean narrow = read.ticks() == 1 || (read.ticks() == 0 && windowTicks == 1);
-            windowTicks = 1;
+            boolean narrow = read.snapshots() == 1 || (read.snapshots() == 0 && windowSnapshots == 1);
+            windowSnapshots = 1;
             if (narrow || failure.code() == ErrorCode.DATABASE_UNREACHABLE) {
                 group.forEach(each -> failed(each, failure));
                 return false;
@@ -159,7 +159,7 @@ final class LateSubscriptions {
             log.warn(
                     "events could not be read; will read fewer error={}",
                     ControlCharacters.escape(failure.getMessage()));
-            group.forEach(each -> narrowTicks.put(each.name(), 1L));
+            group.forEach(each -> narrowSnapshots.put(each.name(), 1L));
             return true;
         }
     }
@@ -181,14 +181,14 @@ final class LateSubscriptions {
             Group group = new Group(
                     each.start(),
                     Math.min(READ_EVENTS, Integer.highestOneBit(limit)),
-                    narrowTicks.getOrDefault(each.name(), 0L));
+                    narrowSnapshots.getOrDefault(each.name(), 0L));
             groups.computeIfAbsent(group, key -> new ArrayList<>()).add(each);
         });
         return groups;
     }
 
     private static long last(Cursor subscription, Place place) {
-        Long end = subscription.endsAtTick();
+        Long end = subscription.endsAtSnapshot();
         return end == null
                 ? place.position().base()
                 : Math.min(end, place.position().base());
@@ -198,13 +198,13 @@ final class LateSubscriptions {
     private boolean deliver(Group read, List<Cursor> group, Place place) {
         EventPosition from = read.start();
         long last = group.stream().mapToLong(each -> last(each, place)).min().orElse(from.base());
-        long ticks = read.ticks() == 0 ? windowTicks : read.ticks();
-        last = Math.min(last, from.base() + ticks);
+        long snapshots = read.snapshots() == 0 ? windowSnapshots : read.snapshots();
+        last = Math.min(last, from.base() + snapshots);
         List<Head> heads = store.read(new Window(from, last, onlyTopic(group)), read.limit());
         boolean full = heads.size() == read.limit();
-        if (full) ticks = Math.max(1, ticks / 2);
-        else if (heads.size() < READ_EVENTS / 4) ticks = Math.min(MAX_WINDOW_TICKS, 2 * ticks);
-        setTicks(read, group, ticks);
+        if (full) snapshots = Math.max(1, snapshots / 2);
+        else if (heads.size() < READ_EVENTS / 4) snapshots = Math.min(MAX_WINDOW_SNAPSHOTS, 2 * snapshots);
+        setSnapshots(read, group, snapshots);
         EventPosition end = full ? heads.get(heads.size() - 1).position() : EventPosition.endOf(last);
         boolean moved = false;
         Map<Name, Cursor> cursors = new LinkedHashMap<>();
@@ -218,10 +218,10 @@ final class LateSubscriptions {
         return moved;
     }
 
-    private void setTicks(Group read, List<Cursor> group, long ticks) {
-        if (read.ticks() == 0) windowTicks = ticks;
-        else if (ticks == MAX_WINDOW_TICKS) group.forEach(each -> narrowTicks.remove(each.name()));
-        else group.forEach(each -> narrowTicks.put(each.name(), ticks));
+    private void setSnapshots(Group read, List<Cursor> group, long snapshots) {
+        if (read.snapshots() == 0) windowSnapshots = snapshots;
+        else if (snapshots == MAX_WINDOW_SNAPSHOTS) group.forEach(each -> narrowSnapshots.remove(each.name()));
+        else group.forEach(each -> narrowSnapshots.put(each.name(), snapshots));
     }
 
     /** Returns the topic if all subscriptions select one topic of one project; only that is read then. */
@@ -302,7 +302,7 @@ final class LateSubscriptions {
 
     /** Announces the runs. Returns the subscriptions that were moved. */
     private Set<Name> record(Delivered delivered) {
-        if (!delivered.runs().isEmpty()) events.onEventRuns(delivered.runs());
+        if (!delivered.runs().isEmpty()) reports.onEventRuns(delivered.runs());
         return delivered.moved();
     }
 
@@ -313,6 +313,6 @@ final class LateSubscriptions {
     }
 
     private static Cursor at(Cursor from, EventPosition to) {
-        return new Cursor(from.name(), from.version(), from.pattern(), to, to, from.endsAtTick(), from.skipped());
+        return new Cursor(from.name(), from.version(), from.pattern(), to, to, from.endsAtSnapshot(), from.skipped());
     }
 }

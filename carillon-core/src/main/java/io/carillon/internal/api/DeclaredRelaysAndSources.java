@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
-import io.carillon.internal.engine.relay.EventTransfers;
+import io.carillon.internal.engine.relay.RelayAndSourceLoops;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.event.RelayStore;
 import io.carillon.internal.value.Names;
@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** The relays and sources that a process declares. */
-public final class DeclaredTransfers {
+public final class DeclaredRelaysAndSources {
     private final Map<String, EventRelay> relays = new LinkedHashMap<>();
     private final Map<String, EventSource> sources = new LinkedHashMap<>();
 
@@ -36,7 +36,7 @@ public final class DeclaredTransfers {
     }
 
     /** Stores the declared relays, and returns what a node needs. */
-    public EventTransfers.Declared declareIn(Storage storage, RunFactory runFactory) {
+    public RelayAndSourceLoops.Declared declareIn(Storage storage, RunFactory runFactory) {
         String project = runFactory.project();
         for (EventRelay relay : relays.values())
             storage.relays()
@@ -45,11 +45,11 @@ public final class DeclaredTransfers {
                             relay.topic().name(),
                             relay.destination(),
                             relay.start()));
-        return new EventTransfers.Declared(
+        return new RelayAndSourceLoops.Declared(
                 project,
                 relays.values().stream().toList(),
                 sources.values().stream()
-                        .map(source -> new EventTransfers.DeclaredSource(
+                        .map(source -> new RelayAndSourceLoops.DeclaredSource(
                                 source,
                                 published -> new ProjectSources.StoredPositions(
                                         runFactory, source.name(), storage.sources(), published)))

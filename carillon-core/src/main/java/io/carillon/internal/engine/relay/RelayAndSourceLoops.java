@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** The loops of the relays and sources of one node. */
-public final class EventTransfers {
+public final class RelayAndSourceLoops {
     /**
      * What a process declares.
      *
@@ -42,7 +42,7 @@ public final class EventTransfers {
     private final List<Loop> leaseLoops;
 
     /** {@code published} lets this node dispatch the events that sources publish. */
-    public EventTransfers(Declared declared, RelayStore store, Supplier<UUID> node, Runnable published) {
+    public RelayAndSourceLoops(Declared declared, RelayStore store, Supplier<UUID> node, Runnable published) {
         relays = declared.relays().stream()
                 .map(relay -> new RelayLoop(declared.project(), relay, store))
                 .toList();

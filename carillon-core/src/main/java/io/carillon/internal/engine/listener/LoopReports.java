@@ -11,12 +11,12 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What the parts of a node report to each other. Each event is a hint: if it is lost, a poll, a scan or a
+ * What the loops of a node report to each other. Each report is a hint: if it is lost, a poll, a scan or a
  * reconciliation finds the same work later. The methods return quickly and do not use the database.
  */
-public interface EngineEvents {
-    /** Ignores all events. */
-    EngineEvents NONE = new EngineEvents() {};
+public interface LoopReports {
+    /** Ignores all reports. */
+    LoopReports NONE = new LoopReports() {};
 
     /** A group of ends was written, so slots and claim capacity may be free again. */
     default void onEndsWritten() {}
@@ -40,7 +40,7 @@ public interface EngineEvents {
     default void onWorkflowParked(RunWaitStore.RunKey workflow) {}
 
     /** Runs no longer wait for other runs: they are ready, or have arrived at a gate. */
-    default void onWaitsAnswered(RunWaitStore.Resolution answers) {}
+    default void onWaitsResolved(RunWaitStore.Resolution resolution) {}
 
     /** A breaker opened or closed. */
     default void onBreakersChanged() {}
@@ -48,8 +48,8 @@ public interface EngineEvents {
     /** A plan was written. */
     default void onPlanned(TickPlan plan) {}
 
-    /** A tick was stored, so events have a position. */
-    default void onEventTick() {}
+    /** A snapshot of the ended transactions was stored, so events have a position. */
+    default void onEventSnapshot() {}
 
     /** Subscriptions got runs for published events. */
     default void onEventRuns(List<EventDispatchStore.NewRuns> runs) {}

@@ -12,9 +12,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The payload of a tick that publishes an event of a topic with versions. */
-class ScheduledEventTest {
-    private static ScheduledEvent parse(String payload) {
-        return ScheduledEvent.parse(payload.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
+class TickEventTest {
+    private static TickEvent parse(String payload) {
+        return TickEvent.parse(payload.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
     }
 
     private static EventId id() {
