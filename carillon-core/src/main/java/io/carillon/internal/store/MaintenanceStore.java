@@ -19,6 +19,12 @@ public interface MaintenanceStore {
     /** Vacuums the run table. Does nothing if another vacuum runs or this user has no permission. */
     void vacuumRuns();
 
+    /**
+     * Lets queries for the latest endings skip the pages that were added to the history before. Covers the days up to
+     * this number before today. Returns how many ranges of pages were added.
+     */
+    int summarizeHistory(int daysBefore);
+
     /** Drops history partitions that are older than the retention. Returns how many. */
     int dropHistory(Duration retention);
 

@@ -49,6 +49,7 @@ class PortFaultsTest {
             "maintenance.tableStats",
             "maintenance.ensurePartitions",
             "maintenance.reservePages",
+            "maintenance.summarizeHistory",
             "maintenance.purge",
             // Called if the database rejects the runs of a single event.
             "eventDispatch.separate",

@@ -2,11 +2,15 @@ package io.carillon.it.statement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.schedule.TickPlanner;
+import io.carillon.internal.store.Storage;
 import io.carillon.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -21,6 +25,8 @@ class HistoryPagesTest {
     private static final int MAX_PAGES = 300;
 
     private static final Pattern BUFFERS = Pattern.compile("Buffers: shared(?: hit=(\\d+))?(?: read=(\\d+))?.*");
+
+    private static final Pattern PARAMETER = Pattern.compile("(?<!:):[a-z]+");
 
     private static final List<String> STATEMENTS =
             List.of("RunRows.PAGE_LIVE", "RunRows.PAGE_ENDED", "RunRows.SELECT_ENDED");
@@ -84,6 +90,41 @@ class HistoryPagesTest {
             statement.execute("SET carillon.project = 'default'");
             statement.execute("SET ROLE carillon_api");
             everyPageIsSmall(connection);
+        }
+    }
+
+    /** As event streams read them, every second. */
+    @Test
+    void the_latest_endings_read_few_pages_although_no_vacuum_has_seen_the_others() throws SQLException {
+        try (TestDatabase database = TestDatabase.migrated();
+                Storage storage = new PostgresStorage(database.dataSource(), TickPlanner.defaults());
+                Connection connection = database.dataSource().getConnection()) {
+            storage.maintenance().ensurePartitions(0);
+            database.execute("""
+                    INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt,
+                      failures, due_at, started_at, ended_at, created_at, state, origin, target, target_name)
+                    SELECT 'default', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'mail', 1, 0, 0,
+                      1, 0, at, at, at, at, 'succeeded', 'direct', 'handler', 'mail.send'
+                      FROM (SELECT carillon.clock() - interval '1 min' AS at FROM generate_series(1, 50000)) x
+                    """);
+            database.execute("ANALYZE carillon.run_history");
+
+            assertThat(storage.maintenance().summarizeHistory(1)).isPositive();
+
+            // With the values that PostgreSQL sees: it plans these statements anew each time.
+            Map<String, String> values = Map.of(
+                    ":age", "5",
+                    ":projects", "'{default}'",
+                    ":project", "'default'",
+                    ":at", "carillon.clock() - interval '5 s'",
+                    ":id", "'00000000-0000-0000-0000-000000000000'",
+                    ":limit", "5000");
+            for (String name : List.of("ServerReads.PROJECTS_WITH_ENDED_RUNS", "ServerReads.ENDED_AFTER")) {
+                String query =
+                        PARAMETER.matcher(Statements.text(name)).replaceAll(parameter -> values.get(parameter.group()));
+                assertThat(GenericPlan.pagesOfQuery(connection, query)).as(name).isLessThan(50);
+            }
+            assertThat(storage.maintenance().summarizeHistory(1)).isZero();
         }
     }
 

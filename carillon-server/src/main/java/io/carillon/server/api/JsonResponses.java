@@ -83,9 +83,8 @@ final class JsonResponses {
                 WebhookTargetJson.isWebhook(runTemplate.targetKind(), runTemplate.targetName())
                         ? WebhookTargetJson.fromPayload(payload.bytes())
                         : Optional.empty();
-        Optional<EventTarget> event = EventTarget.isEvent(runTemplate.targetKind(), runTemplate.targetName())
-                ? EventTarget.fromPayload(payload.bytes())
-                : Optional.empty();
+        Optional<EventTarget> event =
+                EventTarget.of(runTemplate.targetKind(), runTemplate.targetName(), payload.bytes());
         JsonObject jsonObject = new JsonObject()
                 .put("name", schedule.name())
                 .put("id", schedule.id().toString())

@@ -7,6 +7,10 @@ import io.carillon.internal.postgres.reads.EventReads;
 import io.carillon.internal.postgres.reads.QueueReads;
 import io.carillon.internal.postgres.reads.ServerReads;
 import io.carillon.run.Payload;
+import io.carillon.run.Run;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleDefinition;
+import io.carillon.server.event.EventTarget;
 import io.carillon.server.http.Problem;
 import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.EndpointRepository;
@@ -15,6 +19,7 @@ import io.carillon.server.store.ProjectRepository;
 import io.carillon.server.store.SubscriptionPatterns;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -134,12 +139,29 @@ public final class QuotaCheck {
      * publish an event, the runs that subscriptions will get for it are counted too.
      */
     void checkRuns(RequestExecutor.RequestTransaction transaction, TargetRequest target, int more) throws SQLException {
+        checkRuns(transaction, target.event(), more);
+    }
+
+    /** Like {@link #checkRuns(RequestExecutor.RequestTransaction, TargetRequest, int)}, for runs of this schedule. */
+    void checkRuns(RequestExecutor.RequestTransaction transaction, Schedule schedule, int more) throws SQLException {
+        ScheduleDefinition.RunTemplate run = schedule.definition().template();
+        checkRuns(transaction, EventTarget.of(run.targetKind(), run.targetName(), run.payload()), more);
+    }
+
+    /** Like {@link #checkRuns(RequestExecutor.RequestTransaction, TargetRequest, int)}, for a redrive of this run. */
+    void checkRedrive(RequestExecutor.RequestTransaction transaction, Run run) throws SQLException {
+        Optional<EventTarget> event = EventTarget.isEvent(
+                        run.target().kind(), run.target().name())
+                ? transaction.project().runs().payload(run.id()).flatMap(it -> EventTarget.fromPayload(it.bytes()))
+                : Optional.empty();
+        checkRuns(transaction, event, 1);
+    }
+
+    private void checkRuns(RequestExecutor.RequestTransaction transaction, Optional<EventTarget> event, int more)
+            throws SQLException {
         long each = 1;
-        if (target.event().isPresent())
-            each += subscribers(
-                    transaction,
-                    target.event().get().topic(),
-                    target.event().get().type());
+        if (event.isPresent())
+            each += subscribers(transaction, event.get().topic(), event.get().type());
         checkRuns(transaction, (int) Math.min(Integer.MAX_VALUE, each * more));
     }
 

@@ -355,7 +355,7 @@ final class RunRoutes {
         return executor.change(request, "run.redrive", "run/" + id(request), transaction -> {
             Run run = requireRun(transaction, request);
             boolean dead = run.state() == RunState.DEAD || run.state() == RunState.QUARANTINED;
-            if (dead) quotaCheck.checkRuns(transaction, 1);
+            if (dead) quotaCheck.checkRedrive(transaction, run);
             Runs runs = transaction.project().runs();
             RedriveResult answer = edited.isEmpty()
                     ? runs.redrive(run.id())

@@ -286,8 +286,7 @@ final class ScheduleRoutes {
     private ApiResponse trigger(ApiRequest request) {
         request.optionalFields().refuseUnknown();
         return executor.change(request, "schedule.trigger", auditObject(request), transaction -> {
-            requireForChange(transaction, request);
-            quotaCheck.checkRuns(transaction, 1);
+            quotaCheck.checkRuns(transaction, requireForChange(transaction, request), 1);
             RunId run = transaction.project().schedules().trigger(request.pathName("name"));
             transaction.addAuditDetail("run", run.toString());
             return ApiResponse.json(201, new JsonObject().put("run", run.toString()))
@@ -305,10 +304,10 @@ final class ScheduleRoutes {
         body.refuseUnknown();
         if (from.isAfter(to)) throw Problem.invalid("/from", "This must not be after \"to\".");
         return executor.change(request, "schedule.backfill", auditObject(request), transaction -> {
-            requireForChange(transaction, request);
+            Schedule schedule = requireForChange(transaction, request);
             int count = transaction.project().schedules().previewBackfill(request.pathName("name"), from, to, dropped);
             if (!dry) {
-                quotaCheck.checkRuns(transaction, count);
+                quotaCheck.checkRuns(transaction, schedule, count);
                 transaction.project().schedules().backfill(request.pathName("name"), from, to, dropped);
             }
             transaction.addAuditDetail("from", from.toString());

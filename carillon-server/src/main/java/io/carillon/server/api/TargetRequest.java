@@ -190,9 +190,7 @@ record TargetRequest(Target target, Optional<WebhookTarget> webhook, Optional<Ev
                 ? WebhookTargetJson.fromPayload(stored.bytes())
                 : Optional.empty();
         Optional<EventTarget> event =
-                EventTarget.isEvent(run.target().kind(), run.target().name())
-                        ? EventTarget.fromPayload(stored.bytes())
-                        : Optional.empty();
+                EventTarget.of(run.target().kind(), run.target().name(), stored.bytes());
         byte[] shown = webhook.map(target -> target.body().getBytes(UTF_8))
                 .or(() -> event.map(published -> published.dataPayload().bytes()))
                 .orElse(stored.bytes());

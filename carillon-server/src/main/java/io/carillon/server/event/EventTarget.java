@@ -47,6 +47,11 @@ public record EventTarget(
         return kind.equals(Target.HANDLER) && (name.equals(HANDLER) || name.equals(VERSIONED_HANDLER));
     }
 
+    /** Returns the event that a run with this target and payload publishes; empty if the target is not an event. */
+    public static Optional<EventTarget> of(String kind, String name, byte[] payload) {
+        return isEvent(kind, name) ? fromPayload(payload) : Optional.empty();
+    }
+
     /** Reads topic, type, key and headers of the event; it has no data yet. */
     public static EventTarget read(JsonFields fields) {
         NewEvent<Payload> event = EventInput.event(fields, false, new Payload(new byte[0], "none"));

@@ -48,8 +48,8 @@ final class RequestTurns {
     private long cleanedNanos;
 
     private final class ProjectTurns {
-        private final Condition changed = lock.newCondition();
-        private final Deque<Object> waiting = new ArrayDeque<>();
+        /** A condition for each request that waits. Only the first one is signalled: it is the next to be executed. */
+        private final Deque<Condition> waiting = new ArrayDeque<>();
         /** The turns of the requests that are executed. */
         private int executing;
 
@@ -62,6 +62,11 @@ final class RequestTurns {
 
         private boolean isActive(long now) {
             return executing > 0 || !waiting.isEmpty() || now - lastNanos < ACTIVE_NANOS;
+        }
+
+        private void wakeFirst() {
+            Condition first = waiting.peekFirst();
+            if (first != null) first.signal();
         }
 
         /** Returns the time until the project may search again. */
@@ -118,7 +123,7 @@ final class RequestTurns {
             cleanUp(began);
             ProjectTurns own = projects.computeIfAbsent(project, name -> new ProjectTurns());
             own.lastNanos = began;
-            Object ticket = new Object();
+            Condition ticket = lock.newCondition();
             own.waiting.addLast(ticket);
             try {
                 awaitTurn(own, ticket, turns, began);
@@ -128,7 +133,7 @@ final class RequestTurns {
                 throw ErrorMapping.noTurn();
             } finally {
                 own.waiting.remove(ticket);
-                own.changed.signalAll();
+                own.wakeFirst();
             }
             long granted = nanoTime.getAsLong();
             return () -> release(own, turns, granted);
@@ -137,8 +142,8 @@ final class RequestTurns {
         }
     }
 
-    /** Another project may become inactive without a signal, which changes the limit. */
-    private void awaitTurn(ProjectTurns own, Object ticket, int turns, long began) throws InterruptedException {
+    /** Another project may become inactive without a signal, which changes the limit: so the first request polls. */
+    private void awaitTurn(ProjectTurns own, Condition ticket, int turns, long began) throws InterruptedException {
         while (true) {
             long now = nanoTime.getAsLong();
             long pause = turns > 1 ? own.searchPause(now) : 0;
@@ -146,8 +151,8 @@ final class RequestTurns {
             if (first && pause == 0 && (own.executing == 0 || own.executing + turns <= limit())) return;
             long left = maxWaitNanos - (now - began);
             if (left <= 0) throw ErrorMapping.noTurn();
-            long most = first && pause > 0 ? Math.min(pause, CLEANUP_NANOS) : CLEANUP_NANOS;
-            long unused = own.changed.awaitNanos(Math.min(left, most));
+            long poll = pause > 0 ? Math.min(pause, CLEANUP_NANOS) : CLEANUP_NANOS;
+            long unused = ticket.awaitNanos(first ? Math.min(left, poll) : left);
             cleanUp(nanoTime.getAsLong());
         }
     }
@@ -159,7 +164,7 @@ final class RequestTurns {
             own.executing -= turns;
             own.lastNanos = now;
             if (turns > 1) own.addSearch(granted, now);
-            own.changed.signalAll();
+            own.wakeFirst();
         } finally {
             lock.unlock();
         }

@@ -6,6 +6,7 @@ import io.carillon.run.HandlerType;
 import io.carillon.server.RestTestServer;
 import io.carillon.server.RestTestServer.Reply;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -224,6 +225,30 @@ class SubscriptionsTest {
                 .requireStatus(429);
         SERVER.post(key, "/v1/runs", target.formatted("without-subscription") + ",\"payload\":1}")
                 .requireStatus(201);
+    }
+
+    @Test
+    void triggers_and_backfills_of_a_schedule_that_publishes_count_the_runs_of_its_events() {
+        String key = SERVER.createProject("fan-out-schedule");
+        SERVER.put(SERVER.bootstrap(), "/v1/projects/fan-out-schedule/quota", "{\"maxWaiting\":4}")
+                .requireStatus(200);
+        for (int i = 0; i < 4; i++)
+            SERVER.post(key, "/v1/subscriptions", OF_HANDLER.formatted("s" + i)).requireStatus(201);
+        for (String topic : List.of("orders", "without-subscription"))
+            SERVER.put(key, "/v1/schedules/" + topic, """
+                            {"when":{"cron":"0 0 1 1 *","from":"2025-01-01T00:00:00Z"},"payload":1,
+                             "target":{"event":{"topic":"%s","type":"a.b"}}}
+                            """.formatted(topic)).requireStatus(201);
+        String day = "{\"from\":\"2026-01-01T00:00:00Z\",\"to\":\"2026-01-01T12:00:00Z\",\"droppedHistory\":\"run\"}";
+
+        // One run and one for each subscription are too many.
+        assertThat(SERVER.post(key, "/v1/schedules/orders/trigger", null)
+                        .requireStatus(429)
+                        .code())
+                .isEqualTo("quota-exceeded");
+        SERVER.post(key, "/v1/schedules/orders/backfill", day).requireStatus(429);
+        SERVER.post(key, "/v1/schedules/without-subscription/trigger", null).requireStatus(201);
+        SERVER.post(key, "/v1/schedules/without-subscription/backfill", day).requireStatus(200);
     }
 
     @Test

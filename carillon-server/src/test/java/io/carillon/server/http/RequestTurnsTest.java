@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -184,6 +185,33 @@ class RequestTurnsTest {
         assertThat(refused.get(0)).hasMessageContaining("fewer requests at the same time");
         taken.get(0).release();
         turns.take("greedy", 1).release();
+    }
+
+    /** A thread that is woken in vain takes the lock that the requests of other projects need, and a processor. */
+    @Test
+    void the_end_of_a_request_wakes_the_next_one_of_the_project_only() {
+        int requests = 40;
+        AtomicInteger wakeUps = new AtomicInteger();
+        RequestTurns counted = new RequestTurns(TOGETHER, Duration.ofSeconds(5), () -> {
+            wakeUps.incrementAndGet();
+            return nanos.get();
+        });
+        counted.take("fine", 1);
+        for (int i = 0; i < TOGETHER / 2; i++) taken.add(counted.take("greedy", 1));
+        List<Thread> waiting = new ArrayList<>();
+        for (int i = 0; i < requests; i++) waiting.add(new Thread(() -> taken.add(counted.take("greedy", 1))));
+        waiting.forEach(Thread::start);
+        await().until(() -> waiting.stream().allMatch(one -> one.getState() == Thread.State.TIMED_WAITING));
+
+        wakeUps.set(0);
+        for (int i = 0; i < requests; i++) {
+            int ended = i;
+            await().until(() -> taken.size() > ended);
+            taken.get(i).release();
+        }
+        await().until(() -> taken.size() == TOGETHER / 2 + requests);
+
+        assertThat(wakeUps).hasValueLessThan(20 * requests);
     }
 
     @Test

@@ -25,12 +25,17 @@ public final class Maintenance implements Loop.Task {
     private static final Duration MINUTES_RETENTION = Duration.ofDays(2);
     private static final Duration HOURS_RETENTION = Duration.ofDays(90);
     /**
-     * The number of ended runs that triggers a vacuum by this node. Autovacuum checks a table only once a minute; by
-     * then a queue with tens of thousands of runs per second has outgrown the cache.
+     * The number of ended runs after which this node checks the tables. Autovacuum checks a table only once a minute;
+     * by then a queue with tens of thousands of runs per second has outgrown the cache.
      */
-    private static final int MIN_DEAD_ROWS = 20_000;
+    private static final int MIN_ENDED = 20_000;
 
-    private static final long VACUUM_CHECK_NANOS = Duration.ofSeconds(5).toNanos();
+    /** Runs that end now are in the partition of today; late ticks are in that of their day. */
+    private static final int RECENT_DAYS = 1;
+
+    private static final int ALL_DAYS = 10_000;
+
+    private static final long TABLE_CHECK_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final MaintenanceStore store;
     private final NodeConfig config;
@@ -58,32 +63,42 @@ public final class Maintenance implements Loop.Task {
             // The partitions of this week exist since the start. A random first delay keeps nodes from cleaning at the
             // same time.
             first = false;
-            sleepAndVacuum(ThreadLocalRandom.current().nextLong(INTERVAL.toNanos()));
+            sleepAndCheckTables(ThreadLocalRandom.current().nextLong(INTERVAL.toNanos()));
             return;
         }
         clean();
-        sleepAndVacuum(INTERVAL.toNanos());
+        sleepAndCheckTables(INTERVAL.toNanos());
     }
 
-    private void sleepAndVacuum(long nanos) throws InterruptedException {
+    private void sleepAndCheckTables(long nanos) throws InterruptedException {
         long until = System.nanoTime() + nanos;
         for (long left = nanos; left > 0 && loop.isOpen(); left = until - System.nanoTime()) {
-            if (loop.sleep(Math.min(left, VACUUM_CHECK_NANOS))) return;
-            vacuumIfNeeded();
+            if (loop.sleep(Math.min(left, TABLE_CHECK_NANOS))) return;
+            checkTablesIfNeeded();
         }
+    }
+
+    /** Summarizes and vacuums if this node has ended many runs since the last time. */
+    void checkTablesIfNeeded() {
+        long now = endedCount.getAsLong();
+        if (now - endedAtLastCheck < MIN_ENDED) return;
+        endedAtLastCheck = now;
+        try {
+            store.summarizeHistory(RECENT_DAYS);
+        } catch (RuntimeException failure) {
+            log.info("new history not summarized; left to autovacuum error={}", ControlCharacters.escape(failure));
+        }
+        vacuumIfNeeded();
     }
 
     /**
      * Vacuums if there are many dead rows, and more dead than live ones. If rows could not be removed, waits until
      * there are twice as many.
      */
-    void vacuumIfNeeded() {
-        long now = endedCount.getAsLong();
-        if (now - endedAtLastCheck < MIN_DEAD_ROWS) return;
-        endedAtLastCheck = now;
+    private void vacuumIfNeeded() {
         TableStats stats = store.tableStats();
         unremovable = Math.min(unremovable, stats.deadRows());
-        if (stats.deadRows() < Math.max(MIN_DEAD_ROWS, Math.max(stats.liveRows(), 2 * unremovable))) return;
+        if (stats.deadRows() < Math.max(MIN_ENDED, Math.max(stats.liveRows(), 2 * unremovable))) return;
         unremovable = stats.deadRows();
         try {
             store.vacuumRuns();
@@ -108,6 +123,7 @@ public final class Maintenance implements Loop.Task {
         List<Runnable> steps = List.of(
                 () -> logCount("partitions created", store.ensurePartitions(DAYS_AHEAD)),
                 store::reservePages,
+                () -> store.summarizeHistory(ALL_DAYS),
                 () -> logCount("partitions dropped", store.dropHistory(config.historyRetention())),
                 () -> logCount("event partitions dropped", store.dropEvents(config.eventRetention())),
                 () -> logCount("rows purged", store.purge(config.deadRunRetention(), DEAD_NODE_RETENTION)),

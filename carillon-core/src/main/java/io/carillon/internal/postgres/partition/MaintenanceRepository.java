@@ -152,6 +152,7 @@ public final class MaintenanceRepository implements MaintenanceStore {
     private final PartitionRemoval removal;
     private final StatsStore stats;
     private final EndedSteps endedSteps;
+    private final HistorySummaries summaries;
 
     public MaintenanceRepository(Database database, Partitions partitions, PartitionRemoval removal, StatsStore stats) {
         this.database = database;
@@ -159,6 +160,7 @@ public final class MaintenanceRepository implements MaintenanceStore {
         this.removal = removal;
         this.stats = stats;
         this.endedSteps = new EndedSteps(database, partitions);
+        this.summaries = new HistorySummaries(database);
     }
 
     @Override
@@ -182,6 +184,11 @@ public final class MaintenanceRepository implements MaintenanceStore {
     @Override
     public void vacuumRuns() {
         database.single(session -> session.query(VACUUM_RUNS).update());
+    }
+
+    @Override
+    public int summarizeHistory(int daysBefore) {
+        return summaries.summarize(daysBefore);
     }
 
     @Override

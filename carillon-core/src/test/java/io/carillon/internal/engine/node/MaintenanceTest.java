@@ -91,6 +91,7 @@ class MaintenanceTest {
         private long live;
         private long unremovable;
         private int vacuums;
+        private int summaries;
         private boolean locked;
 
         Table() {
@@ -100,6 +101,13 @@ class MaintenanceTest {
         @Override
         public TableStats tableStats() {
             return new TableStats(dead, live);
+        }
+
+        @Override
+        public int summarizeHistory(int daysBefore) {
+            summaries++;
+            if (locked) throw new IllegalStateException("canceling statement due to lock timeout");
+            return 1;
         }
 
         @Override
@@ -119,7 +127,7 @@ class MaintenanceTest {
         ended.addAndGet(runs);
         table.dead += runs;
         int before = table.vacuums;
-        tableMaintenance.vacuumIfNeeded();
+        tableMaintenance.checkTablesIfNeeded();
         return table.vacuums - before;
     }
 
@@ -132,6 +140,20 @@ class MaintenanceTest {
     }
 
     @Test
+    void new_history_is_summarized_after_many_ended_runs_whether_or_not_a_vacuum_is_needed() {
+        table.live = 1_000_000;
+        vacuumsAfter(19_999);
+        assertThat(table.summaries).isZero();
+        vacuumsAfter(1);
+        assertThat(table.summaries).isOne();
+        table.locked = true;
+        table.live = 0;
+        assertThat(vacuumsAfter(20_000))
+                .as("vacuums after a summary that failed")
+                .isOne();
+    }
+
+    @Test
     void does_not_vacuum_while_most_rows_are_live() {
         table.live = 1_000_000;
         assertThat(vacuumsAfter(999_999)).isZero();
@@ -141,7 +163,7 @@ class MaintenanceTest {
     @Test
     void does_not_vacuum_again_what_another_node_has_vacuumed() {
         ended.addAndGet(500_000);
-        tableMaintenance.vacuumIfNeeded();
+        tableMaintenance.checkTablesIfNeeded();
         assertThat(table.vacuums).isZero();
     }
 
@@ -174,8 +196,14 @@ class MaintenanceTest {
 
     /** A store that records its calls. One step fails the given number of times. */
     private static class RecordingMaintenanceStore implements MaintenanceStore {
-        static final List<String> STEPS =
-                List.of("ensurePartitions", "reservePages", "dropHistory", "dropEvents", "purge", "maintainStats");
+        static final List<String> STEPS = List.of(
+                "ensurePartitions",
+                "reservePages",
+                "summarizeHistory",
+                "dropHistory",
+                "dropEvents",
+                "purge",
+                "maintainStats");
 
         private final Map<String, String> calls = new ConcurrentHashMap<>();
         private final Map<String, Semaphore> done = new ConcurrentHashMap<>();
@@ -218,6 +246,11 @@ class MaintenanceTest {
         @Override
         public int dropEvents(Duration retention) {
             return step("dropEvents", retention.toString());
+        }
+
+        @Override
+        public int summarizeHistory(int daysBefore) {
+            return step("summarizeHistory", String.valueOf(daysBefore));
         }
 
         @Override
