@@ -39,6 +39,7 @@ final class RunList {
 
     /** Prints the runs that match the query once, or again on each change. */
     static int print(RemoteCommandGroup group, Map<String, String> query, int limit, boolean watch) {
+        RemoteCommandGroup.checkLimit(limit);
         Printer printer = group.printer();
         if (!printer.isTable())
             return group.list(watch, new ListRequest("/v1/runs", query, limit), "id", List.of("id"));
