@@ -398,6 +398,10 @@ class ScheduleCommandsTest {
                 .isZero();
         assertThat(SERVER.run("queue", "pause", "mail", "--reason", "full").out())
                 .isEqualTo("Paused mail.\n");
+        assertThat(SERVER.run("queue", "pause", "mail", "--reason", "full").err())
+                .as("the name may be misspelled")
+                .isEqualTo("Note: the queue 'mail' has no waiting or running runs. 'carillon queue list' shows those"
+                        + " that have.\n");
         assertThat(SERVER.run("queue", "weight", "mail", "4").out()).isEqualTo("Set the weight of mail to 4.\n");
         assertThat(SERVER.run("queue", "weight", "mail", "0").err()).contains("/weight", "between 1 and 100");
         assertThat(SERVER.run("queue", "get", "mail", "-o", "yaml").out())
