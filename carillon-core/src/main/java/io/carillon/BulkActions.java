@@ -1,5 +1,7 @@
 package io.carillon;
 
+import static java.util.stream.Collectors.joining;
+
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.BulkChunk;
 import io.carillon.internal.store.run.BulkCursor;
@@ -216,7 +218,13 @@ public final class BulkActions {
         if (state == null || !allowed.contains(state))
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "Runs in state %s cannot be %s. Set one of the states %s in the filter."
-                            .formatted(state == null ? "any" : state.text(), what, allowed));
+                    "Runs in state %s cannot be %s. Set the state %s."
+                            .formatted(
+                                    state == null ? "any" : state.text(),
+                                    what,
+                                    allowed.stream()
+                                            .map(RunState::text)
+                                            .sorted()
+                                            .collect(joining(" or "))));
     }
 }

@@ -332,6 +332,8 @@ class RunCommandsTest {
         RemoteServer.CommandResult result = SERVER.run("bulk", "cancel", filter[0], filter[1], filter[2], filter[3]);
         assertThat(result.exitCode()).isEqualTo(2);
         assertThat(result.err()).contains("3 runs match", "--yes");
+        assertThat(SERVER.run("bulk", "cancel", "--state", "dead").err())
+                .startsWith("carillon: Runs in state dead cannot be cancelled. Set the state running or waiting.");
         assertThat(SERVER.run(
                                 "bulk",
                                 "reschedule",
