@@ -368,6 +368,18 @@ class ScheduleCommandsTest {
         assertThat(shown.err()).startsWith("At 02:30 every day");
         assertThat(shown.out()).contains("2026-03-29T01:00:00Z", "moved").doesNotContain("none");
         assertThat(schedule("preview", "--cron", "30 5 * * *").out()).doesNotContain("MARK");
+        assertThat(schedule("preview", "--every", "90m").err()).isEqualTo("Every 90 minutes (UTC)\n");
+    }
+
+    @Test
+    void the_default_zone_has_its_name_and_can_be_applied() throws Exception {
+        schedule("create", "zoned", "--every", "1h", "--handler", "fine");
+        RemoteServer.CommandResult shown = schedule("get", "zoned", "-o", "yaml");
+        Path file = folder.resolve("zoned.yaml");
+        Files.writeString(file, shown.out());
+
+        assertThat(shown.out()).contains("  zone: UTC\n");
+        assertThat(schedule("apply", "-f", file.toString()).out()).isEqualTo("zoned unchanged\n");
     }
 
     @Test
