@@ -121,7 +121,7 @@ class MainTest {
         assertThat(word.exitCode()).isEqualTo(2);
         assertThat(word.err()).startsWith("carillon: Invalid value for option '--limit': 'abc' is not a whole number");
         for (String list : List.of("run list", "schedule list", "audit list", "event list orders", "bulk list"))
-            assertThat(CommandResult.run((list + " --limit 0").split(" ")))
+            assertThat(CommandResult.run((list + " --limit 0").split(" ", -1)))
                     .as(list)
                     .isEqualTo(new CommandResult(2, "", "carillon: --limit must be at least 1 (was 0).\n"));
     }

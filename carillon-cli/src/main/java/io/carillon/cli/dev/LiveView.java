@@ -20,7 +20,7 @@ final class LiveView {
     private static final int MIN_ROWS_WITH_TRIES = 20;
     private static final int ROWS_PER_TRY = 10;
     private static final int TRY_INDENT = 9;
-    /** How long the login link is valid, and a little less. */
+    /** A little less than the time for which the login link is valid. */
     private static final Duration LINK_SHOWN = Duration.ofMinutes(10).minusSeconds(30);
 
     private final LiveSnapshot snapshot;
