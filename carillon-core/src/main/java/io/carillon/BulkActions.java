@@ -1,7 +1,5 @@
 package io.carillon;
 
-import static java.util.stream.Collectors.joining;
-
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.BulkChunk;
 import io.carillon.internal.store.run.BulkCursor;
@@ -14,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
 
 /**
  * Actions on all runs that match a filter and exist when the action begins. An action works in the database in chunks
@@ -225,6 +224,6 @@ public final class BulkActions {
                                     allowed.stream()
                                             .map(RunState::text)
                                             .sorted()
-                                            .collect(joining(" or "))));
+                                            .collect(Collectors.joining(" or "))));
     }
 }
