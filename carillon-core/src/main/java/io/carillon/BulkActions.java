@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
 
 /**
  * Actions on all runs that match a filter and exist when the action begins. An action works in the database in chunks
@@ -216,7 +217,13 @@ public final class BulkActions {
         if (state == null || !allowed.contains(state))
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "Runs in state %s cannot be %s. Set one of the states %s in the filter."
-                            .formatted(state == null ? "any" : state.text(), what, allowed));
+                    "Runs in state %s cannot be %s. Set the state %s."
+                            .formatted(
+                                    state == null ? "any" : state.text(),
+                                    what,
+                                    allowed.stream()
+                                            .map(RunState::text)
+                                            .sorted()
+                                            .collect(Collectors.joining(" or "))));
     }
 }

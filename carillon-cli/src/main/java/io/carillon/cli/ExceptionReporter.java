@@ -90,7 +90,11 @@ final class ExceptionReporter implements IParameterExceptionHandler, IExecutionE
 
     private static String sentence(Exception problem) {
         String message = problem.getMessage();
-        return message == null ? problem.toString() : message;
+        if (message == null) return problem.toString();
+        return problem instanceof ParameterException
+                ? message.replace(" is not an int", " is not a whole number")
+                        .replace(" is not a double", " is not a number")
+                : message;
     }
 
     private void print(String message) {

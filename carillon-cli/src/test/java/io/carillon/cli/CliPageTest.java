@@ -60,6 +60,14 @@ class CliPageTest {
         assertThat(missing).isEmpty();
     }
 
+    @Test
+    void the_table_at_the_top_names_every_command() {
+        String table = page.substring(0, page.indexOf("\n## "));
+
+        assertThat(Main.command(CommandResult.silentShell()).getSubcommands().keySet())
+                .allSatisfy(command -> assertThat(table).contains("\n| [`" + command + "`](#" + command + ") |"));
+    }
+
     private static String section(String command) {
         int start = page.indexOf("\n## " + command + "\n");
         int end = page.indexOf("\n## ", start + 1);

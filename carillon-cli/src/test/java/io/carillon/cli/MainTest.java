@@ -115,6 +115,18 @@ class MainTest {
     }
 
     @Test
+    void a_number_that_cannot_be_a_limit_is_rejected_in_plain_words() {
+        CommandResult word = CommandResult.run("run", "list", "--limit", "abc");
+
+        assertThat(word.exitCode()).isEqualTo(2);
+        assertThat(word.err()).startsWith("carillon: Invalid value for option '--limit': 'abc' is not a whole number");
+        for (String list : List.of("run list", "schedule list", "audit list", "event list orders", "bulk list"))
+            assertThat(CommandResult.run((list + " --limit 0").split(" ", -1)))
+                    .as(list)
+                    .isEqualTo(new CommandResult(2, "", "carillon: --limit must be at least 1 (was 0).\n"));
+    }
+
+    @Test
     void rejects_an_unexpected_argument() {
         CommandResult extra = CommandResult.run("migrate", "up");
 

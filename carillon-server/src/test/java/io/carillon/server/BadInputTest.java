@@ -80,7 +80,10 @@ class BadInputTest {
                     .isBetween(400, 422);
         assertThat(send(operation, "{\"a\":1}").requireStatus(422).at("/errors/0/pointer"))
                 .isNotEmpty();
-        send(operation, "{}", "Content-Type", "text/plain").requireStatus(415);
+        assertThat(send(operation, "{}", "Content-Type", "text/plain")
+                        .requireStatus(415)
+                        .at("/detail"))
+                .isEqualTo("Content-Type must be application/json (was text/plain).");
         send(operation, "{\"a\":\"" + "x".repeat(3_000_000) + "\"}").requireStatus(413);
     }
 

@@ -109,7 +109,10 @@ public final class Profiles {
 
     /** Deletes a profile and its key. */
     public void delete(String name) {
-        all().remove(get(name).name());
+        if (!all().has(name))
+            throw new UsageException("Profile '%s' does not exist.%s 'carillon profile list' shows those that exist."
+                    .formatted(name, SpellingSuggester.didYouMean(name, names())));
+        all().remove(name);
         if (current().isEmpty()) root.remove("current");
         write();
     }

@@ -90,7 +90,9 @@ final class ServerErrors {
 
     private static String faultText(JsonNode fault, String detail) {
         String pointer = fault.path("pointer").stringValue("");
-        String why = fault.path("detail").stringValue("");
+        String why = fault.path("detail")
+                .stringValue("")
+                .replace("with POST /v1/endpoints.", "with 'carillon endpoint create NAME URL'.");
         return why.equals(detail) ? "\n  at " + pointer : "\n  %s: %s".formatted(pointer, why);
     }
 

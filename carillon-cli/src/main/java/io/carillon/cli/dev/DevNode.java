@@ -12,11 +12,14 @@ import io.carillon.cli.shell.LogSetup;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
+import io.carillon.micrometer.CarillonMeters;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.schedule.Schedule;
 import io.carillon.server.hooks.ServerWebhooks;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -91,9 +94,12 @@ public final class DevNode {
         try (DevDatabase database = DevDatabase.open(options, this::printProgress)) {
             Schema tables = Carillon.schema(database.pool());
             int before = migrate(tables, reset);
+            PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+            CarillonMeters meters = new CarillonMeters(registry);
             try (ServerWebhooks webhooks = DevWebhooks.on(database, options);
-                    Carillon carillon = prepare(webhooks, database);
-                    DevServer server = DevServer.start(carillon, webhooks, database, options)) {
+                    Carillon carillon = prepare(webhooks, database, meters);
+                    DevServer server = DevServer.start(carillon, webhooks, database, registry, options)) {
+                meters.watch(carillon);
                 loadHistory(carillon.runs());
                 // Webhooks to the echo receiver find it listening, and no run of the history is seen again.
                 carillon.wakeup(Wakeup.notifying());
@@ -120,9 +126,10 @@ public final class DevNode {
     }
 
     /** Returns an instance whose node is not started yet. */
-    private Carillon prepare(ServerWebhooks webhooks, DevDatabase database) {
+    private Carillon prepare(ServerWebhooks webhooks, DevDatabase database, CarillonMeters meters) {
         CarillonBuilder builder = webhooks.handleOn(Carillon.on(database.pool())
                 .listener(activity)
+                .listener(meters)
                 .shutdownTimeout(SHUTDOWN_TIMEOUT)
                 .wakeup(Wakeup.http()));
         DemoSchedules demo = new DemoSchedules(activity);

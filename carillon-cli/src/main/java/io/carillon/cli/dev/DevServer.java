@@ -8,6 +8,7 @@ import io.carillon.cli.shell.SecretFiles;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.ServerBuilder;
 import io.carillon.server.hooks.ServerWebhooks;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.net.BindException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -34,14 +35,20 @@ final class DevServer implements AutoCloseable {
         this.options = options;
     }
 
-    static DevServer start(Carillon carillon, ServerWebhooks webhooks, DevDatabase database, DevOptions options) {
+    static DevServer start(
+            Carillon carillon,
+            ServerWebhooks webhooks,
+            DevDatabase database,
+            PrometheusMeterRegistry registry,
+            DevOptions options) {
         Address address = options.listen().orElse(DEFAULT_ADDRESS);
         CarillonServer server;
         try {
-            server = listen(builder(carillon, webhooks, database, options), address);
+            server = listen(builder(carillon, webhooks, database, options).registry(registry), address);
         } catch (CarillonException taken) {
             if (options.listen().isPresent() || !isPortTaken(taken)) throw taken;
-            server = listen(builder(carillon, webhooks, database, options), new Address(address.host(), 0));
+            server = listen(
+                    builder(carillon, webhooks, database, options).registry(registry), new Address(address.host(), 0));
         }
         return new DevServer(server, address.host(), options);
     }
@@ -80,7 +87,7 @@ final class DevServer implements AutoCloseable {
         if (!Files.exists(options.key()))
             return new StartupBanner.RestInfo(
                     url,
-                    url + "/ui",
+                    new StartupBanner.Dashboard(url + "/ui", "", url + "/ui"),
                     echoUrl(url),
                     "",
                     List.of("curl " + url + "/healthz  (this database already has API keys; use one of them)"));
@@ -97,12 +104,12 @@ final class DevServer implements AutoCloseable {
         return new StartupBanner.RestInfo(url, dashboard(url, interactive), echoUrl(url), profile.orElse(""), tries);
     }
 
-    private String dashboard(String url, boolean interactive) {
-        if (!interactive)
-            return "%s/ui  (log in with the key in %s)"
-                    .formatted(url, quoted(options.key().toString()));
+    private StartupBanner.Dashboard dashboard(String url, boolean interactive) {
+        String withKey = "log in with the key in " + quoted(options.key().toString());
+        String later = "%s/ui  (%s)".formatted(url, withKey);
+        if (!interactive) return new StartupBanner.Dashboard(url + "/ui", withKey, later);
         String bearer = SecretFiles.read("the API key", options.key().toString());
-        return server.loginLink(url, bearer) + "  (logs in, once, within 10 minutes)";
+        return new StartupBanner.Dashboard(server.loginLink(url, bearer), "logs in, once, within 10 minutes", later);
     }
 
     private static String echoUrl(String url) {

@@ -18,19 +18,30 @@ record LiveSnapshot(
     /**
      * The values that do not change while the node runs.
      *
+     * @param dashboard how to open the dashboard; null if there is none
      * @param tries commands to try in a second terminal
      */
-    record Header(String version, String database, String data, String log, List<String> tries) {
+    record Header(
+            String version,
+            String database,
+            String data,
+            String log,
+            StartupBanner.@Nullable Dashboard dashboard,
+            List<String> tries) {
         Header(String version, String database, String data, String log) {
-            this(version, database, data, log, List.of());
+            this(version, database, data, log, null, List.of());
         }
 
-        /** Returns a header that includes the REST address, for the live view, which hides the startup banner. */
+        /**
+         * Returns a header that includes the REST address and the dashboard, for the live view, which hides the startup
+         * banner.
+         */
         Header with(StartupBanner.RestInfo restInfo) {
             List<String> tries = restInfo.examples().stream()
                     .filter(example -> !example.startsWith("curl "))
                     .toList();
-            return new Header(version, database + ", REST on " + restInfo.url(), data, log, tries);
+            return new Header(
+                    version, database + ", REST on " + restInfo.url(), data, log, restInfo.dashboard(), tries);
         }
     }
 

@@ -20,6 +20,8 @@ final class LiveView {
     private static final int MIN_ROWS_WITH_TRIES = 20;
     private static final int ROWS_PER_TRY = 10;
     private static final int TRY_INDENT = 9;
+    /** A little less than the time for which the login link is valid. */
+    private static final Duration LINK_SHOWN = Duration.ofMinutes(10).minusSeconds(30);
 
     private final LiveSnapshot snapshot;
     private final Size size;
@@ -89,8 +91,18 @@ final class LiveView {
                 .add(totals.succeeded() + " succeeded   ")
                 .add(totals.failed() + " failed   ")
                 .add(totals.dead() > 0 ? TerminalStyle.RED : TerminalStyle.PLAIN, dead(totals.dead()) + " dead");
+        dashboard();
         tries();
         for (String issue : snapshot.condition().issues()) line().add(TerminalStyle.YELLOW, " ! " + issue);
+    }
+
+    /** Shows the login link while it is valid. */
+    private void dashboard() {
+        StartupBanner.Dashboard dashboard = snapshot.header().dashboard();
+        if (dashboard == null || size.rows() < MIN_ROWS_WITH_TRIES) return;
+        boolean expired = snapshot.uptime().compareTo(LINK_SHOWN) >= 0;
+        line().add(TerminalStyle.DIM, " dashboard ")
+                .add(TerminalStyle.CYAN, expired ? dashboard.later() : dashboard.link());
     }
 
     /** Shows as many commands as leave most of the screen to the runs. */

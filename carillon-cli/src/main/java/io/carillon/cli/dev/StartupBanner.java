@@ -11,10 +11,22 @@ record StartupBanner(
     /**
      * The address of the REST API, the address of the echo receiver for webhooks, and commands to try.
      *
-     * @param dashboard the address of the dashboard, or a link that logs in
      * @param profile the text about the profile of the node; empty if it has none
      */
-    record RestInfo(String url, String dashboard, String echoUrl, String profile, List<String> examples) {}
+    record RestInfo(String url, Dashboard dashboard, String echoUrl, String profile, List<String> examples) {}
+
+    /**
+     * How to open the dashboard.
+     *
+     * @param link its address, or a link that logs in
+     * @param hint how to log in; empty if there is nothing to say
+     * @param later what to show when the link has expired
+     */
+    record Dashboard(String link, String hint, String later) {
+        String text() {
+            return hint.isEmpty() ? link : link + "  (" + hint + ")";
+        }
+    }
 
     private static final String ENTRY_FORMAT = "  %-10s %s";
 
@@ -31,7 +43,7 @@ record StartupBanner(
         if (schedules.isEmpty()) lines.add(ENTRY_FORMAT.formatted("schedules", "none yet"));
         for (int i = 0; i < schedules.size(); i++)
             lines.add(ENTRY_FORMAT.formatted(i == 0 ? "schedules" : "", row(schedules.get(i))));
-        lines.add(ENTRY_FORMAT.formatted("dashboard", restInfo.dashboard()));
+        lines.add(ENTRY_FORMAT.formatted("dashboard", restInfo.dashboard().text()));
         lines.add(ENTRY_FORMAT.formatted("rest", restInfo.url()));
         lines.add(ENTRY_FORMAT.formatted(
                 "webhooks", restInfo.echoUrl() + " echoes webhooks; they may call this machine " + "(loopback)"));

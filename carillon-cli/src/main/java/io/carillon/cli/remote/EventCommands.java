@@ -184,6 +184,7 @@ final class EventCommands extends RemoteCommandGroup {
                             defaultValue = "20",
                             description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
                     int limit) {
+        checkLimit(limit);
         Map<String, String> query = filter.query(topic);
         if (from != null && filter.hasPosition()) throw new UsageException("Give either --from or --after.");
         if (from != null) query.put("from", from);

@@ -7,6 +7,7 @@ import io.carillon.cli.answer.Printer;
 import io.carillon.cli.answer.ScheduleRow;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Program;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
 import java.util.List;
@@ -94,16 +95,27 @@ final class QueueCommands extends RemoteCommandGroup {
             @Parameters(paramLabel = "NAME", description = "Name of the queue.") String name,
             @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, shown with the pause.") @Nullable
                     String reason) {
-        return postChange(
+        return printChange(
                 "Paused %s.".formatted(name),
-                "name",
-                ApiClient.path("queues", name, "pause"),
-                putIfGiven(emptyBody(), "reason", reason));
+                client().post(ApiClient.path("queues", name, "pause"), putIfGiven(emptyBody(), "reason", reason)));
     }
 
     @Command(description = "Resume a queue.", sortOptions = false)
     int resume(@Parameters(paramLabel = "NAME", description = "Name of the queue.") String name) {
-        return postChange("Resumed %s.".formatted(name), "name", ApiClient.path("queues", name, "resume"), emptyBody());
+        return printChange(
+                "Resumed %s.".formatted(name), client().post(ApiClient.path("queues", name, "resume"), emptyBody()));
+    }
+
+    /** Prints the result; a queue without runs may be a misspelled one, because each name is a queue. */
+    private int printChange(String sentence, JsonNode queue) {
+        printer().printResult(sentence, queue, "name");
+        if (queue.path("waiting").intValue(0) + queue.path("running").intValue(0) == 0)
+            shell.err()
+                    .println(Program.inText(
+                            ("Note: the queue '%s' has no waiting or running runs. 'carillon queue list' shows those "
+                                            + "that have.")
+                                    .formatted(queue.path("name").stringValue(""))));
+        return ExitCode.OK;
     }
 
     @Command(
@@ -115,8 +127,7 @@ final class QueueCommands extends RemoteCommandGroup {
         JsonNode queue = client().put(
                         ApiClient.path("queues", name, "weight"), emptyBody().put("weight", weight), Map.of())
                 .body();
-        printer().printResult("Set the weight of %s to %d.".formatted(name, weight), queue, "name");
-        return ExitCode.OK;
+        return printChange("Set the weight of %s to %d.".formatted(name, weight), queue);
     }
 
     @Command(
@@ -133,8 +144,7 @@ final class QueueCommands extends RemoteCommandGroup {
                         emptyBody().put("enabled", setting.equals("on")),
                         Map.of())
                 .body();
-        printer().printResult("Turned the breaker of %s %s.".formatted(name, setting), queue, "name");
-        return ExitCode.OK;
+        return printChange("Turned the breaker of %s %s.".formatted(name, setting), queue);
     }
 
     @Command(
@@ -159,7 +169,6 @@ final class QueueCommands extends RemoteCommandGroup {
         JsonNode queue = client().put(ApiClient.path("queues", name, "limits"), body, Map.of())
                 .body();
         String sentence = none ? "Removed the limits of %s." : "Set the limits of %s.";
-        printer().printResult(sentence.formatted(name), queue, "name");
-        return ExitCode.OK;
+        return printChange(sentence.formatted(name), queue);
     }
 }

@@ -174,7 +174,15 @@ abstract class RemoteCommandGroup implements Callable<Integer> {
     }
 
     /** A list on the server, and the maximum number of items. */
-    record ListRequest(String path, Map<String, String> query, int limit) {}
+    record ListRequest(String path, Map<String, String> query, int limit) {
+        ListRequest {
+            checkLimit(limit);
+        }
+    }
+
+    static void checkLimit(int limit) {
+        if (limit < 1) throw new UsageException("--limit must be at least 1 (was %d).".formatted(limit));
+    }
 
     /** Prints these items once, or again on each change. */
     final int showList(

@@ -39,6 +39,7 @@ final class RunList {
 
     /** Prints the runs that match the query once, or again on each change. */
     static int print(RemoteCommandGroup group, Map<String, String> query, int limit, boolean watch) {
+        RemoteCommandGroup.checkLimit(limit);
         Printer printer = group.printer();
         if (!printer.isTable())
             return group.list(watch, new ListRequest("/v1/runs", query, limit), "id", List.of("id"));
@@ -151,8 +152,9 @@ final class RunList {
     }
 
     private static String when(JsonNode run, Printer printer) {
-        if (run.has("endedAt")) return "ended " + time(run, "endedAt", printer);
-        if (run.path("state").stringValue("").equals("running")) return "started " + time(run, "startedAt", printer);
+        // The state says that it is the end or the start: a shorter text fits beside the reason.
+        if (run.has("endedAt")) return time(run, "endedAt", printer);
+        if (run.path("state").stringValue("").equals("running")) return time(run, "startedAt", printer);
         boolean isRetry = run.path("failures").intValue(0) > 0;
         return (isRetry ? "retry " : "due ") + time(run, run.has("readyAt") ? "readyAt" : "dueAt", printer);
     }

@@ -5,11 +5,15 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import java.sql.SQLException;
 
 /** Creates connection pools. */
 public final class ConnectionPools {
     private static final int CONNECTION_MILLIS = 10_000;
     private static final int VALIDATION_MILLIS = 2_000;
+
+    /** The SQL state {@code invalid_catalog_name}. */
+    private static final String NO_SUCH_DATABASE = "3D000";
 
     private ConnectionPools() {}
 
@@ -36,11 +40,16 @@ public final class ConnectionPools {
             Throwable cause = failure.getCause() == null ? failure : failure.getCause();
             throw new CarillonException(
                     ErrorCode.DATABASE_UNREACHABLE,
-                    ("Cannot connect to %s: %s Check that PostgreSQL is running, and check host, port, user and "
-                                    + "password.")
-                            .formatted(url.displayText(), sentence(String.valueOf(cause.getMessage()))),
+                    "Cannot connect to %s: %s %s"
+                            .formatted(url.displayText(), sentence(String.valueOf(cause.getMessage())), advice(cause)),
                     failure);
         }
+    }
+
+    private static String advice(Throwable cause) {
+        return cause instanceof SQLException problem && NO_SUCH_DATABASE.equals(problem.getSQLState())
+                ? "Create it, or correct its name in the URL."
+                : "Check that PostgreSQL is running, and check host, port, user and password.";
     }
 
     /** Returns a pool without a database, for callers that request no connection. */

@@ -42,6 +42,10 @@ class LiveViewTest {
                     "java.lang.IllegalStateException: no paper",
                     false,
                     Duration.ofMillis(1_200))));
+    private static final StartupBanner.Dashboard DASHBOARD = new StartupBanner.Dashboard(
+            "http://127.0.0.1:8080/ui#/login/x",
+            "logs in, once",
+            "http://127.0.0.1:8080/ui  (log in with the key in k)");
     private static final LiveSnapshot.Condition HEALTHY = new LiveSnapshot.Condition("1 node", List.of(), "");
 
     @Test
@@ -93,12 +97,11 @@ class LiveViewTest {
     void keeps_the_commands_to_try_in_view_where_they_fit() {
         LiveSnapshot.Header header = HEADER.with(new StartupBanner.RestInfo(
                 "http://127.0.0.1:8080",
-                "http://127.0.0.1:8080/ui",
+                DASHBOARD,
                 "http://127.0.0.1:8080/echo",
                 "dev",
                 List.of("curl x", "carillon run list")));
-        LiveSnapshot tried = new LiveSnapshot(
-                header, Duration.ZERO, SCHEDULES, RUNNING, LAST, new RunActivity.Totals(0, 0, 0), HEALTHY);
+        LiveSnapshot tried = at(header, Duration.ZERO);
 
         assertThat(text(tried, new Size(80, 24), RenderOptions.PLAIN_ASCII))
                 .contains("\n try carillon run list\n")
@@ -106,11 +109,27 @@ class LiveViewTest {
         assertThat(text(tried, new Size(80, 12), RenderOptions.PLAIN_ASCII)).doesNotContain(" try ");
     }
 
+    /** The live view hides the lines that were printed before it. */
+    @Test
+    void keeps_the_login_link_of_the_dashboard_in_view_until_it_expires() {
+        LiveSnapshot.Header header = HEADER.with(new StartupBanner.RestInfo(
+                "http://127.0.0.1:8080", DASHBOARD, "http://127.0.0.1:8080/echo", "dev", List.of()));
+
+        assertThat(text(at(header, Duration.ofMinutes(9)), new Size(80, 24), RenderOptions.PLAIN_ASCII))
+                .contains("\n dashboard http://127.0.0.1:8080/ui#/login/x\n");
+        assertThat(text(at(header, Duration.ofMinutes(10)), new Size(80, 24), RenderOptions.PLAIN_ASCII))
+                .contains("\n dashboard http://127.0.0.1:8080/ui  (log in with the key in k)\n");
+    }
+
+    private static LiveSnapshot at(LiveSnapshot.Header header, Duration uptime) {
+        return new LiveSnapshot(header, uptime, SCHEDULES, RUNNING, LAST, new RunActivity.Totals(0, 0, 0), HEALTHY);
+    }
+
     @Test
     void a_command_that_is_too_long_can_be_copied_from_two_lines() {
         LiveSnapshot.Header header = HEADER.with(new StartupBanner.RestInfo(
                 "http://127.0.0.1:8080",
-                "http://127.0.0.1:8080/ui",
+                DASHBOARD,
                 "http://127.0.0.1:8080/echo",
                 "dev",
                 List.of(

@@ -12,7 +12,7 @@ class StartupBannerTest {
 
     private static final StartupBanner.RestInfo REST_INFO = new StartupBanner.RestInfo(
             "http://127.0.0.1:8080",
-            "http://127.0.0.1:8080/ui#/login/abc  (logs in)",
+            new StartupBanner.Dashboard("http://127.0.0.1:8080/ui#/login/abc", "logs in", "unused"),
             "http://127.0.0.1:8080/echo",
             "dev, selected",
             List.of("curl one", "./carillon two"));

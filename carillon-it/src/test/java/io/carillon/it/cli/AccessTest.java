@@ -225,6 +225,9 @@ class AccessTest {
     void profiles_that_others_can_read_are_rejected() throws Exception {
         Map<String, String> home = Map.of("CARILLON_HOME", folder.toString());
         SERVER.runWith(home, "profile", "set", "open", "--url", SERVER.url());
+        assertThat(SERVER.runWith(home, "profile", "delete", "opne").err())
+                .isEqualTo("carillon: Profile 'opne' does not exist. Did you mean 'open'? 'carillon profile list' shows"
+                        + " those that exist.\n");
         Files.setPosixFilePermissions(folder.resolve("profiles.json"), PosixFilePermissions.fromString("rw-r--r--"));
 
         RemoteServer.CommandResult refused = SERVER.runWith(home, "schedule", "list");

@@ -100,8 +100,10 @@ class DevCommandTest {
         assertThat(shell(dev, CommandProcess.shellCommand() + " " + hook))
                 .startsWith("Created my.hook: Every 10 seconds");
         dev.await("webhook" + RUN + "succeeded");
-        if (Files.isExecutable(Path.of("/usr/bin/curl")))
+        if (Files.isExecutable(Path.of("/usr/bin/curl"))) {
             assertThat(shell(dev, curl)).contains("my.hello", "demo.fails");
+            assertThat(shell(dev, curl.replace("/v1/schedules", "/metrics"))).contains("carillon_node_slots{");
+        }
     }
 
     private static String shell(CommandProcess dev, String line) throws Exception {

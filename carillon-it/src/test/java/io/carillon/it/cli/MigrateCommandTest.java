@@ -71,6 +71,15 @@ class MigrateCommandTest {
                 .doesNotContain("s3cret", "\tat ");
     }
 
+    @Test
+    void a_database_that_does_not_exist_is_to_be_created() throws Exception {
+        String url = url("fourth", server.password()).replace("/fourth", "/fifth");
+
+        assertThat(run(Map.of(), "migrate", "--database-url", url).err())
+                .endsWith(
+                        "/fifth: FATAL: database \"fifth\" does not exist. Create it, or correct its name in the URL.\n");
+    }
+
     private record MigrateResult(int exitCode, String out, String err) {}
 
     private static MigrateResult run(Map<String, String> environment, String... words) {

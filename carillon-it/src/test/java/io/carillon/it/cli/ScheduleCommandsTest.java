@@ -368,6 +368,18 @@ class ScheduleCommandsTest {
         assertThat(shown.err()).startsWith("At 02:30 every day");
         assertThat(shown.out()).contains("2026-03-29T01:00:00Z", "moved").doesNotContain("none");
         assertThat(schedule("preview", "--cron", "30 5 * * *").out()).doesNotContain("MARK");
+        assertThat(schedule("preview", "--every", "90m").err()).isEqualTo("Every 90 minutes (UTC)\n");
+    }
+
+    @Test
+    void the_default_zone_has_its_name_and_can_be_applied() throws Exception {
+        schedule("create", "zoned", "--every", "1h", "--handler", "fine");
+        RemoteServer.CommandResult shown = schedule("get", "zoned", "-o", "yaml");
+        Path file = folder.resolve("zoned.yaml");
+        Files.writeString(file, shown.out());
+
+        assertThat(shown.out()).contains("  zone: UTC\n");
+        assertThat(schedule("apply", "-f", file.toString()).out()).isEqualTo("zoned unchanged\n");
     }
 
     @Test
@@ -398,6 +410,10 @@ class ScheduleCommandsTest {
                 .isZero();
         assertThat(SERVER.run("queue", "pause", "mail", "--reason", "full").out())
                 .isEqualTo("Paused mail.\n");
+        assertThat(SERVER.run("queue", "pause", "mail", "--reason", "full").err())
+                .as("the name may be misspelled")
+                .isEqualTo("Note: the queue 'mail' has no waiting or running runs. 'carillon queue list' shows those"
+                        + " that have.\n");
         assertThat(SERVER.run("queue", "weight", "mail", "4").out()).isEqualTo("Set the weight of mail to 4.\n");
         assertThat(SERVER.run("queue", "weight", "mail", "0").err()).contains("/weight", "between 1 and 100");
         assertThat(SERVER.run("queue", "get", "mail", "-o", "yaml").out())

@@ -102,6 +102,8 @@ class WebhookCommandsTest {
                 .containsPattern("target.headers +x-team: a\n")
                 .containsPattern("delivery.headers +\\S+: [^{}]+\n");
 
+        assertThat(SERVER.run("endpoint", "test", "nosuch").err())
+                .contains("No endpoint has this name. Create one with 'carillon endpoint create NAME URL'.");
         RemoteServer.CommandResult odd = SERVER.run("run", "enqueue", "--webhook", "ftp://a.example");
         assertThat(odd.exitCode()).isEqualTo(2);
         assertThat(odd.err()).contains("/target/url");

@@ -82,7 +82,8 @@ final class ScheduleParser {
             bounds.refuseUnknown();
             return fields.convert("adaptive", () -> When.adaptive(min, max));
         }
-        return interval(fields, body.required("when", every), in);
+        // Responses name the default zone of intervals so, and a schedule that is sent back has not changed.
+        return interval(fields, body.required("when", every), in.getId().equals("UTC") ? ZoneOffset.UTC : in);
     }
 
     private static When interval(JsonFields fields, JsonFields every, ZoneId zone) {

@@ -2,6 +2,7 @@ package io.carillon.server.http;
 
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.SpellingSuggester;
+import io.carillon.internal.value.TextCleaner;
 import io.carillon.server.share.RecentValues;
 import java.time.Duration;
 import java.time.Instant;
@@ -255,7 +256,11 @@ public final class ApiRequest {
     public JsonFields fields() {
         String type = header("Content-Type").orElse("").toLowerCase(Locale.ROOT);
         if (!type.equals("application/json") && !type.startsWith("application/json;"))
-            throw Problem.of(415, "unsupported-media-type", "Content-Type must be application/json.");
+            throw Problem.of(
+                    415,
+                    "unsupported-media-type",
+                    "Content-Type must be application/json (was %s)."
+                            .formatted(type.isEmpty() ? "not given" : TextCleaner.clean(type, 100)));
         return new JsonFields(Json.parseObject(body), "");
     }
 

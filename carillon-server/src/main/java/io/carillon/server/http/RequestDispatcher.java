@@ -382,7 +382,10 @@ public final class RequestDispatcher {
                         .withFault(
                                 TextCleaner.clean(name, 100),
                                 "Allowed parameters: "
-                                        + new java.util.TreeSet<>(head.route().queryParameters()) + ".");
+                                        + String.join(
+                                                ", ",
+                                                new java.util.TreeSet<>(
+                                                        head.route().queryParameters())) + ".");
     }
 
     private static List<String> decodedSegments(String path) {
