@@ -3,6 +3,7 @@ package io.carillon.it.dashboard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Route;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -138,6 +139,27 @@ class DashboardSessionsTest {
         page.click("[data-live=paused]");
 
         page.locator("a:has-text('while.paused')").waitFor();
+    }
+
+    @Test
+    void an_answer_that_comes_after_the_pause_changes_nothing() {
+        Page page = BROWSER.loggedIn();
+        BROWSER.show(page, "/schedules?name=before.the.pause");
+        page.locator("[data-live=live]").waitFor(DashboardBrowser.attached());
+        List<Route> held = new CopyOnWriteArrayList<>();
+        page.route("**/v1/schedules?*", held::add);
+        BROWSER.server().schedule("before.the.pause");
+        page.waitForCondition(() -> !held.isEmpty());
+
+        page.keyboard().press("p");
+        page.locator("[data-live=paused]").waitFor();
+        page.unroute("**/v1/schedules?*");
+        page.waitForResponse("**/v1/schedules?*", () -> held.forEach(Route::resume));
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+
+        assertThat(page.locator("a:has-text('before.the.pause')").count()).isZero();
+        page.click("[data-live=paused]");
+        page.locator("a:has-text('before.the.pause')").waitFor();
     }
 
     @Test

@@ -23,20 +23,25 @@ export function useLoad(key, load, { kinds = [], every = 0, filter, rest = MIN_P
   const latest = useRef({});
   latest.current.load = load;
   latest.current.filter = filter;
-  const run = useRef({ busy: false, again: false, began: 0, timer: 0, key: '' });
+  const run = useRef({ busy: false, again: false, began: 0, timer: 0, key: '', shown: null, fresh: false });
 
   const read = useCallback(async (fresh = true) => {
     const mine = run.current;
     if (mine.busy) {
       mine.again = true;
+      mine.fresh = mine.fresh || fresh;
       return;
     }
+    const forKey = mine.key;
+    // A paused page keeps what it shows, also when the event or the answer is older than the pause.
+    const stays = () => !fresh && paused.get() && mine.shown === forKey;
+    if (stays()) return;
     mine.busy = true;
     mine.began = Date.now();
-    const forKey = mine.key;
     try {
       const data = await latest.current.load({ shared: shared && !fresh });
-      if (forKey === mine.key) {
+      if (forKey === mine.key && !stays()) {
+        mine.shown = forKey;
         kept.set(forKey, data);
         if (kept.size > 40) kept.delete(kept.keys().next().value);
         setState({ key: forKey, data, error: null, at: Date.now() });
@@ -59,7 +64,9 @@ export function useLoad(key, load, { kinds = [], every = 0, filter, rest = MIN_P
     mine.timer = setTimeout(
       () => {
         mine.timer = 0;
-        read(false);
+        const fresh = mine.fresh;
+        mine.fresh = false;
+        read(fresh);
       },
       Math.max(shared ? SHARED_SECONDS * 1000 : 0, mine.began + rest - Date.now()),
     );
