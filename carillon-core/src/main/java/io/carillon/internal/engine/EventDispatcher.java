@@ -38,7 +38,7 @@ final class EventDispatcher implements Loop.Task {
     private static final long TICK_DISTANCE_NANOS = Duration.ofMillis(20).toNanos();
 
     /** After a pause, this number of ticks is stored without the distance, so that single events do not wait. */
-    private static final int IMMEDIATE_TICKS = 20;
+    private static final int IMMEDIATE_TICKS = 250;
 
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_EVENTS = 2_000;
