@@ -13,12 +13,9 @@ import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.run.RunId;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,12 +42,6 @@ final class EventDispatcher implements Loop.Task {
     /** The intended number of runs per statement. */
     private static final int WRITE_RUNS = 2_000;
 
-    /**
-     * With more runs of a project in one round, its subscriptions get cursors of their own, so that the events of other
-     * projects do not wait: {@link LateSubscriptions} serves the projects in turn.
-     */
-    private static final long MAX_RUNS_OF_PROJECT = 10_000;
-
     private static final int MAX_WINDOW_TICKS = 256;
 
     private final EventDispatchStore store;
@@ -70,8 +61,8 @@ final class EventDispatcher implements Loop.Task {
     private int batch = 16;
     /** Whether another node was moving the place. Then it may not know of the last tick. */
     private boolean contended;
-    /** The runs that this round has created. */
-    private final Map<String, Long> runsOfProjects = new HashMap<>();
+
+    private final ProjectShares shares = new ProjectShares();
 
     EventDispatcher(EventDispatchStore store, DatabaseClock clock, ClusterSize clusterSize, EngineEvents events) {
         this.store = store;
@@ -124,7 +115,7 @@ final class EventDispatcher implements Loop.Task {
         lastTick = latest;
         if (found) events.onEventTick();
         contended = false;
-        runsOfProjects.clear();
+        shares.beginRound();
         Place place = store.place();
         while (loop.isOpen() && place.position().base() < latest && !contended) {
             found = true;
@@ -164,8 +155,10 @@ final class EventDispatcher implements Loop.Task {
 
     private void write(Place from, List<Head> heads, EventPosition to) {
         Optional<List<NewRuns>> created;
+        long began = System.nanoTime();
         try {
-            created = store.dispatch(from, heads, to, new RunId(runIds.next()), from.shared() ? separated() : Set.of());
+            created =
+                    store.dispatch(from, heads, to, new RunId(runIds.next()), from.shared() ? shares.used() : Set.of());
         } catch (RuntimeException rejected) {
             if (batch > 1 || heads.size() != 1) throw rejected;
             // One row is rejected. Each subscription gets its own cursor, so that the others do not wait for one.
@@ -181,22 +174,14 @@ final class EventDispatcher implements Loop.Task {
             contended = true;
             return;
         }
+        shares.record(heads, created.get(), System.nanoTime() - began);
         if (created.get().isEmpty()) {
             batch = Math.min(WRITE_EVENTS, 2 * batch);
             return;
         }
         long runs = created.get().stream().mapToLong(NewRuns::runs).sum();
-        created.get().forEach(each -> runsOfProjects.merge(each.project(), each.runs(), Long::sum));
         if (runs > 2L * WRITE_RUNS) batch = (int) Math.max(1, (long) batch * WRITE_RUNS / runs);
         else if (runs < WRITE_RUNS) batch = Math.min(WRITE_EVENTS, 2 * batch);
         events.onEventRuns(created.get());
-    }
-
-    /** Returns the projects that have got so many runs in this round that others would wait for them. */
-    private Set<String> separated() {
-        return runsOfProjects.entrySet().stream()
-                .filter(each -> each.getValue() > MAX_RUNS_OF_PROJECT)
-                .map(Map.Entry::getKey)
-                .collect(Collectors.toUnmodifiableSet());
     }
 }

@@ -18,7 +18,9 @@ import io.carillon.testkit.TestDatabase;
 import java.util.Collections;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The events of a busy project neither delay nor hide those of others. */
@@ -125,6 +127,32 @@ class BacklogSharingTest {
         assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE project = 'busy'")
                         .number())
                 .isEqualTo((long) BURST_SUBSCRIPTIONS * BURST_EVENTS);
+    }
+
+    @Test
+    @Tag("slow")
+    void many_patterns_of_one_project_do_not_delay_the_events_of_others() {
+        Carillon carillon = fixture.node(builder ->
+                builder.subscribe("others", OTHER, (event, run) -> backlogs.add(backlog()), Subscribe.inAnyOrder()));
+        String type = "a".repeat(80);
+        String[] types = IntStream.range(0, 20).mapToObj(i -> type + i).toArray(String[]::new);
+        for (int i = 0; i < 1_000; i++)
+            carillon.project("busy")
+                    .events()
+                    .subscribe(SubscriptionDefinition.of(
+                            "busy-" + i,
+                            EventPattern.of("orders", types),
+                            new SubscriptionTarget.Handler("absent"),
+                            Subscribe.inAnyOrder()));
+        eventually().until(() -> backlog() == 0);
+
+        EventType<String> other = Topic.named("orders").event(type, String.class);
+        carillon.project("busy").events().publishAll(Collections.nCopies(10_000, other.of("new")));
+        carillon.publish(OTHER.of("new"));
+
+        eventually().untilAsserted(() -> assertThat(backlogs).hasSize(1));
+        assertThat(backlogs).allSatisfy(left -> assertThat(left).isPositive());
+        eventually().untilAsserted(() -> assertThat(backlog()).isZero());
     }
 
     @Test

@@ -110,7 +110,8 @@ public final class EventDispatchRepository implements EventDispatchStore {
               INSERT INTO carillon.event_cursor (project, name, replay, tick, seq)
               SELECT DISTINCT c.project, c.name, c.cursor_number, :tick::bigint, :seq::bigint
                 FROM candidates c
-                JOIN events e ON e.project = c.project AND e.topic = c.topic AND e.type LIKE ANY (c.types)
+                JOIN events e ON e.project = c.project AND e.topic = c.topic
+                             AND (c.project = ANY (:separated::text[]) OR e.type LIKE ANY (c.types))
                WHERE NOT EXISTS (SELECT 1 FROM locked l WHERE l.project = c.project AND l.name = c.name)
               ON CONFLICT DO NOTHING),
             matches AS (

@@ -43,7 +43,7 @@ public interface EventDispatchStore {
      * Returns the runs; empty if the place has changed since it was read, or another node is moving it.
      *
      * @param firstRun the id of the first run, from which those of the others are derived
-     * @param separated projects whose subscriptions get a cursor instead of runs
+     * @param separated projects whose subscriptions of these topics get a cursor instead of runs
      */
     Optional<List<NewRuns>> dispatch(
             Place from, List<Head> events, EventPosition to, RunId firstRun, Set<String> separated);
