@@ -151,7 +151,9 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
                 parked.add(parked(record, failed));
             }
         }
-        move(partition, records.get(records.size() - 1).offset() + 1, events, parked);
+        // Another node may have read on, and this one continues behind it.
+        long to = records.get(records.size() - 1).offset() + 1;
+        if (to > position(partition)) move(partition, to, events, parked);
     }
 
     private static EventSource.Parked parked(ConsumerRecord<byte[], byte[]> record, RuntimeException failed) {
