@@ -5,8 +5,13 @@ import java.util.Optional;
 
 /** The relays of one project. */
 public interface Relays {
-    /** Returns the relays, by name. */
-    List<Relay> list();
+    /** Returns the relays, by name: the first 1,000. */
+    default List<Relay> list() {
+        return list("", 1_000);
+    }
+
+    /** Returns the relays whose name follows this one, by name, at most {@code limit} (1 to 1,000). */
+    List<Relay> list(String after, int limit);
 
     /** Returns a relay; empty if there is none with this name. */
     Optional<Relay> get(String relay);

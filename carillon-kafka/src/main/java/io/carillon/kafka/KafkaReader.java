@@ -152,7 +152,9 @@ final class KafkaReader implements EventSource.Reader, ConsumerRebalanceListener
                 unpublished.add(unpublished(record, failed));
             }
         }
-        move(partition, records.get(records.size() - 1).offset() + 1, events, unpublished);
+        // Another node may have read on, and this one continues behind it.
+        long to = records.get(records.size() - 1).offset() + 1;
+        if (to > position(partition)) move(partition, to, events, unpublished);
     }
 
     private static EventSource.UnpublishedRecord unpublished(

@@ -3,6 +3,8 @@ package io.carillon.bench.ours;
 import io.carillon.Carillon;
 import io.carillon.bench.measure.FirePlan;
 import io.carillon.bench.server.BenchDatabase;
+import io.carillon.event.NewEvent;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -63,6 +65,17 @@ public final class CarillonSchedules {
 
     public static void store(BenchDatabase database, Carillon carillon, Copies copies) throws SQLException {
         carillon.schedules().upsert(TEMPLATE, copies.when, BenchPayload.TYPE, BenchPayload.of(0));
+        copyTemplate(database, carillon, copies);
+    }
+
+    /** Stores schedules that publish an event. */
+    static void storeEvents(BenchDatabase database, Carillon carillon, Copies copies, NewEvent<?> event)
+            throws SQLException {
+        carillon.schedules().upsert(TEMPLATE, copies.when, event, ScheduleOptions.defaults());
+        copyTemplate(database, carillon, copies);
+    }
+
+    private static void copyTemplate(BenchDatabase database, Carillon carillon, Copies copies) throws SQLException {
         try (Connection connection = database.connect();
                 PreparedStatement copy = connection.prepareStatement(COPY)) {
             copy.setInt(1, copies.count);

@@ -2,9 +2,12 @@ package io.carillon.bench.workload;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
+import io.carillon.bench.measure.FireMeter;
+import io.carillon.bench.measure.FirePlan;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.Threads;
 import io.carillon.bench.measure.Waiting;
+import io.carillon.bench.ours.EventFiring;
 import io.carillon.bench.raw.RawEventCopy;
 import io.carillon.bench.report.FigureText;
 import io.carillon.bench.report.Findings;
@@ -30,7 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-/** Measures events: publishing, delivery beside an enqueue, and ticks of schedules that publish an event. */
+/** Measures events: publishing, delivery beside an enqueue, schedules that publish an event, and a relay to Kafka. */
 final class EventRates implements Workload {
     private static final int CHUNK = 10_000;
     private static final int THREADS = 8;
@@ -44,7 +47,7 @@ final class EventRates implements Workload {
 
     @Override
     public String about() {
-        return "publishing in bulk and single with 0, 1 and 1,000 subscriptions; delivery; ticks that publish";
+        return "publishing in bulk and single with 0, 1 and 1,000 subscriptions; delivery; schedules that publish; Kafka";
     }
 
     @Override
@@ -55,6 +58,8 @@ final class EventRates implements Workload {
         latency(context, findings);
         backlog(context, findings);
         ticks(context, findings);
+        schedules(context, findings);
+        RelayRates.measure(context, findings);
         return findings;
     }
 
@@ -177,7 +182,8 @@ final class EventRates implements Workload {
     }
 
     private static double measure(BlockingQueue<Long> started, Runnable call) throws InterruptedException {
-        Thread.sleep(5);
+        // With fewer than 50 events per second, the dispatcher does not wait for more of them.
+        Thread.sleep(12);
         long sent = System.nanoTime();
         call.run();
         Long at = started.poll(30, TimeUnit.SECONDS);
@@ -212,6 +218,26 @@ final class EventRates implements Workload {
                 findings.figure("runs of a backlog, per second", rate);
                 findings.add(Row.info("runs of a backlog", FigureText.rate(rate), "one subscription, one node"));
             }
+        }
+    }
+
+    /** Fires schedules that publish an event, from the planned instant to the start of the handler that receives it. */
+    private static void schedules(WorkloadContext context, Findings findings) throws Exception {
+        FirePlan plan = Fire.plan(
+                context,
+                context.profile().choose(100, 10_000, 10_000),
+                context.profile().choose(1, 10, 10));
+        try (BenchDatabase database = context.server().migrated();
+                Connection clock = database.connect()) {
+            FireMeter.FireResult fired = new FireMeter(clock, database.serverPid(), context.progress())
+                    .measure("schedules that publish", plan, new EventFiring(database));
+            Fire.figures(findings, "schedule to event", fired);
+            findings.add(Row.judged(
+                            "schedule to event to handler, " + FigureText.rate(plan.perSecond()),
+                            "all once",
+                            Fire.measured(fired, Fire.median(fired, 50), Fire.median(fired, 99)),
+                            fired.missing() == 0 && fired.duplicates() == 0)
+                    .note("%,d schedules".formatted(plan.schedules())));
         }
     }
 

@@ -66,7 +66,8 @@ final class Fire implements Workload {
         return findings;
     }
 
-    private static FirePlan plan(WorkloadContext context, int schedules, int seconds) {
+    /** Returns the plan of schedules at this period in seconds. */
+    static FirePlan plan(WorkloadContext context, int schedules, int seconds) {
         // The lead must suffice to store the schedules and to plan two minutes ahead.
         int lead = context.profile().choose(2, 8 + schedules / 2_500, 10 + schedules / 2_000);
         return new FirePlan(
@@ -113,14 +114,14 @@ final class Fire implements Workload {
     }
 
     /** Returns the median over three parts of the window. */
-    private static double median(FireMeter.FireResult fireResult, double percent) {
+    static double median(FireMeter.FireResult fireResult, double percent) {
         double[] parts = new double[PARTS];
         for (int i = 0; i < PARTS; i++)
             parts[i] = fireResult.lateMillis(i, PARTS).percentile(percent);
         return Samples.of(parts).median();
     }
 
-    private static void figures(Findings findings, String title, FireMeter.FireResult fireResult) {
+    static void figures(Findings findings, String title, FireMeter.FireResult fireResult) {
         for (int i = 0; i < PARTS; i++) {
             Samples part = fireResult.lateMillis(i, PARTS);
             findings.figure(title + ", p50 ms", part.percentile(50));
@@ -137,7 +138,7 @@ final class Fire implements Workload {
         return "%,d schedules at %s".formatted(plan.schedules(), FigureText.rate(plan.perSecond()));
     }
 
-    private static String measured(FireMeter.FireResult fireResult, double p50, double p99) {
+    static String measured(FireMeter.FireResult fireResult, double p50, double p99) {
         String all = fireResult.missing() == 0 && fireResult.duplicates() == 0
                 ? "all once"
                 : "%d missing, %d twice of %d"

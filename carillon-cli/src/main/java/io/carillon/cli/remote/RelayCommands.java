@@ -4,9 +4,12 @@ import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.ListFlags;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
@@ -30,29 +33,29 @@ final class RelayCommands extends RemoteCommandGroup {
     }
 
     @Command(description = "List relays with their state and lag.", sortOptions = false)
-    int list(@Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
-        return listAll(watch, "/v1/relays", "name", COLUMNS);
+    int list(@Mixin ListFlags flags) {
+        return list(
+                flags.watch(),
+                new ListRequest("/v1/relays", Map.of(), flags.limit()),
+                "name",
+                COLUMNS,
+                RelayCommands::row);
     }
 
     @Command(description = "List the partitions that sources read.", sortOptions = false)
     int sources(@Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
-        return listAll(watch, "/v1/sources", "partition", SOURCE_COLUMNS);
-    }
-
-    private int listAll(boolean watch, String path, String id, List<String> columns) {
         ApiClient apiClient = client();
         return showList(
                 watch,
-                printer().rows(RelayCommands::row),
-                () -> apiClient.get(path).path("items").valueStream().toList(),
-                id,
-                columns);
+                printer(),
+                () -> apiClient.get("/v1/sources").path("items").valueStream().toList(),
+                "partition",
+                SOURCE_COLUMNS);
     }
 
-    /** The relay with its lag as a number; any other item unchanged. */
+    /** The relay with its lag as a number. */
     private static JsonNode row(JsonNode relay) {
         JsonNode lag = relay.path("lag");
-        if (!lag.isObject()) return relay;
         return ((ObjectNode) relay.deepCopy())
                 .put("lag", lag.path("count").asString() + (lag.path("more").booleanValue(false) ? "+" : ""))
                 .put("oldest", lag.path("oldest").stringValue("-"));

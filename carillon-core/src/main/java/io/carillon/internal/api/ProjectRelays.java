@@ -33,8 +33,8 @@ final class ProjectRelays implements Relays {
     }
 
     @Override
-    public List<Relay> list() {
-        return store.list(project);
+    public List<Relay> list(String after, int limit) {
+        return store.list(project, after, checkLimit(limit));
     }
 
     @Override

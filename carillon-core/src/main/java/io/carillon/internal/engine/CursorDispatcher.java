@@ -209,13 +209,31 @@ final class CursorDispatcher {
         boolean moved = false;
         Map<Name, Cursor> cursors = new LinkedHashMap<>();
         group.forEach(each -> cursors.put(each.name(), each));
-        int perWrite = Math.max(1, WRITE_RUNS / Math.max(1, group.size()));
-        for (int first = 0; first == 0 || (first < heads.size() && !isTimeUp()); first += perWrite) {
-            int next = Math.min(heads.size(), first + perWrite);
+        for (int first = 0; first == 0 || (first < heads.size() && !isTimeUp()); ) {
+            int next = endOfWrite(heads, first, group);
             EventPosition to = next == heads.size() ? end : heads.get(next - 1).position();
             moved |= write(cursors, heads.subList(first, next), to);
+            first = Math.max(1, next);
         }
         return moved;
+    }
+
+    /**
+     * Returns the end of the events that one statement delivers: those that make up its runs, and also many that
+     * nothing selects, because a statement writes each cursor.
+     */
+    private int endOfWrite(List<Head> heads, int first, List<Cursor> group) {
+        int next = Math.min(heads.size(), first + Math.max(1, WRITE_RUNS / Math.max(1, group.size())));
+        long runs = heads.subList(first, next).stream()
+                .mapToLong(head -> selecting(group, head))
+                .sum();
+        for (; next < heads.size() && runs < WRITE_RUNS && !isTimeUp(); next++)
+            runs += selecting(group, heads.get(next));
+        return next;
+    }
+
+    private static long selecting(List<Cursor> group, Head head) {
+        return group.stream().filter(each -> selects(each, head)).count();
     }
 
     private void setSnapshots(Group read, List<Cursor> group, long snapshots) {

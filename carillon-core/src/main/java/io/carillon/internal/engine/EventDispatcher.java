@@ -15,6 +15,7 @@ import io.carillon.run.RunId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +35,7 @@ final class EventDispatcher implements Loop.Task {
     private static final long SNAPSHOT_DISTANCE_NANOS = Duration.ofMillis(20).toNanos();
 
     /** After a pause, this number of snapshots is stored without the distance, so that single events do not wait. */
-    private static final int IMMEDIATE_SNAPSHOTS = 20;
+    private static final int IMMEDIATE_SNAPSHOTS = 250;
 
     private static final int READ_EVENTS = 5_000;
     private static final int WRITE_EVENTS = 2_000;
@@ -60,6 +61,8 @@ final class EventDispatcher implements Loop.Task {
     private int batch = 16;
     /** Whether another node was moving the place. Then it may not know of the last snapshot. */
     private boolean contended;
+
+    private final ProjectShares shares = new ProjectShares();
 
     EventDispatcher(EventDispatchStore store, DatabaseClock clock, ClusterSize clusterSize, LoopReports reports) {
         this.store = store;
@@ -113,6 +116,7 @@ final class EventDispatcher implements Loop.Task {
         lastSnapshot = latest;
         if (found) reports.onEventSnapshot();
         contended = false;
+        shares.beginRound();
         Place place = store.place();
         while (loop.isOpen() && place.position().base() < latest && !contended) {
             found = true;
@@ -145,28 +149,33 @@ final class EventDispatcher implements Loop.Task {
             int next = Math.min(read.size(), first + batch);
             EventPosition to = next == read.size() ? end : read.get(next - 1).position();
             write(place, read.subList(first, next), to);
-            place = new Place(to, place.version(), true);
+            place = new Place(to, place.version(), true, place.shared());
             first = Math.max(1, next);
         }
     }
 
     private void write(Place from, List<Head> heads, EventPosition to) {
         Optional<List<NewRuns>> created;
+        long began = System.nanoTime();
         try {
-            created = store.dispatch(from, heads, to, new RunId(runIds.next()));
+            created =
+                    store.dispatch(from, heads, to, new RunId(runIds.next()), from.shared() ? shares.used() : Set.of());
         } catch (RuntimeException rejected) {
             if (batch > 1 || heads.size() != 1) throw rejected;
             // One row is rejected. Each subscription gets its own cursor, so that the others do not wait for one.
             log.warn(
                     "event not dispatched; its subscriptions are served one by one event={}",
                     heads.get(0).id());
-            if (!store.separate(from, heads, to)) contended = true;
+            Set<String> one = Set.of(heads.get(0).project());
+            contended = store.dispatch(from, heads, to, new RunId(runIds.next()), one)
+                    .isEmpty();
             return;
         }
         if (created.isEmpty()) {
             contended = true;
             return;
         }
+        shares.record(heads, created.get(), System.nanoTime() - began);
         if (created.get().isEmpty()) {
             batch = Math.min(WRITE_EVENTS, 2 * batch);
             return;

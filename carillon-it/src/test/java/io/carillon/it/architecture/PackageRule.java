@@ -149,7 +149,7 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
             // The peers are in one sub-package, behind a port; so is plain Jetty.
             new PackageRule(
                     "bench",
-                    with(USER_PACKAGES, with(RULES, API, "internal.engine", "embedded", "webhook", "server")),
+                    with(USER_PACKAGES, with(RULES, API, "internal.engine", "embedded", "kafka", "webhook", "server")),
                     with(
                             SQL,
                             "picocli",
@@ -161,6 +161,8 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
                             "com.github.kagkarlsson",
                             "org.quartz",
                             "org.jobrunr",
+                            "kafka.server",
+                            "org.apache.kafka",
                             LOG)));
 
     /** Returns the name of the rule for a class; empty for classes outside Carillon. */

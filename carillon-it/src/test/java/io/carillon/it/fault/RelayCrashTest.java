@@ -125,8 +125,9 @@ class RelayCrashTest {
                 }
                 await(point + " " + when)
                         .atMost(Duration.ofSeconds(60))
-                        .until(() -> storage.relays().list("default").get(0).waiting() == 0
-                                && sent("SELECT count(DISTINCT id) FROM destination") == EVENTS);
+                        .until(() ->
+                                storage.relays().list("default", "", 10).get(0).waiting() == 0
+                                        && sent("SELECT count(DISTINCT id) FROM destination") == EVENTS);
             }
         }
         assertThat(sent("SELECT count(*) FROM destination"))
@@ -152,7 +153,7 @@ class RelayCrashTest {
     /** Waits until the rejected events are known and all events that do not wait behind them are sent. */
     private static void awaitRejected(Storage storage) {
         await().atMost(Duration.ofSeconds(60)).until(() -> {
-            Relay relay = storage.relays().list("default").get(0);
+            Relay relay = storage.relays().list("default", "", 10).get(0);
             return relay.rejected() == 2 && relay.lag().count() == 0;
         });
     }

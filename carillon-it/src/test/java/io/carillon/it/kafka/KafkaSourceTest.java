@@ -23,6 +23,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -188,6 +189,26 @@ class KafkaSourceTest {
                         .removeUnpublished(topic, unpublished.get(0).partition(), 1))
                 .isTrue();
         assertThat(carillon.events().sources().unpublished(topic, 10)).hasSize(1);
+    }
+
+    @Test
+    void a_source_does_not_go_back_when_another_node_has_read_on() {
+        broker.createTopic(topic, 1, Map.of());
+        send("v1", "v2", "v3", "v4");
+        AtomicInteger calls = new AtomicInteger();
+        Carillon carillon = fixture.node(builder ->
+                builder.source(KafkaSource.from(broker.client()).topic(topic, record -> {
+                    // The event of the second record is too large, so each record is read again alone.
+                    boolean again = record.offset() == 0 && calls.incrementAndGet() == 2;
+                    if (again) fixture.query("UPDATE carillon.event_source SET next_position = 4 RETURNING 1");
+                    return record.offset() == 1 ? PAID.of("x".repeat(1_100_000)) : toEvent(record);
+                })));
+        eventually().until(() -> calls.get() == 2);
+        send("v5");
+
+        eventually().untilAsserted(() -> assertThat(published(carillon)).contains("v5"));
+        assertThat(published(carillon)).containsExactly("v5");
+        assertThat(carillon.events().sources().list().get(0).next()).isEqualTo(5);
     }
 
     @Test

@@ -99,14 +99,15 @@ final class LostRelayCases extends LostCases {
     private LostAnswer create() {
         return LostAnswer.of(
                 call(() -> through().declare(declaration("kafka:a"))),
-                answer -> assertThat(storage().relays().list(PROJECT)).hasSize(1));
+                answer -> assertThat(storage().relays().list(PROJECT, "", 10)).hasSize(1));
     }
 
     private LostAnswer change() {
         leased();
         return LostAnswer.of(
                 call(() -> through().declare(declaration("kafka:b"))),
-                answer -> assertThat(storage().relays().list(PROJECT).get(0).destination())
+                answer -> assertThat(
+                                storage().relays().list(PROJECT, "", 10).get(0).destination())
                         .isEqualTo("kafka:b"));
     }
 
@@ -130,7 +131,7 @@ final class LostRelayCases extends LostCases {
         return LostAnswer.of(() -> through().advance(lease, passing()), answer -> {
             assertThat(answer).isEqualTo(true);
             assertThat(storage().relays().state(lease).orElseThrow().cursor()).isEqualTo(SECOND);
-            assertThat(storage().relays().list(PROJECT).get(0).sent()).isEqualTo(5);
+            assertThat(storage().relays().list(PROJECT, "", 10).get(0).sent()).isEqualTo(5);
             assertThat(number("SELECT count(*) FROM carillon.event_relay_held")).isEqualTo(2);
         });
     }
@@ -139,7 +140,8 @@ final class LostRelayCases extends LostCases {
         RelayStore.Lease lease = leased();
         return LostAnswer.of(
                 call(() -> through().report(lease, "away")),
-                answer -> assertThat(storage().relays().list(PROJECT).get(0).error())
+                answer -> assertThat(
+                                storage().relays().list(PROJECT, "", 10).get(0).error())
                         .isEqualTo("away"));
     }
 
@@ -164,7 +166,7 @@ final class LostRelayCases extends LostCases {
         RelayStore.Lease lease = held();
         storage().relays().decide(RELAY, EVENT, true);
         return LostAnswer.of(call(() -> through().removeHeld(lease, List.of(FIRST), SECOND, 1)), answer -> {
-            assertThat(storage().relays().list(PROJECT).get(0).sent()).isEqualTo(6);
+            assertThat(storage().relays().list(PROJECT, "", 10).get(0).sent()).isEqualTo(6);
             assertThat(fixture.query("SELECT state FROM carillon.event_relay_held")
                             .text())
                     .isEqualTo("retry");

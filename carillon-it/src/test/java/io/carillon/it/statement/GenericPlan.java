@@ -89,7 +89,7 @@ final class GenericPlan {
             signal text 'approval' | awaitedRun uuid '00000000-0000-7000-8000-000000000009'
             waiting uuid[] '{00000000-0000-7000-8000-000000000008}' | onFailures text[] '{cancel}'
             awaited uuid[] '{00000000-0000-7000-8000-000000000009}'
-            seq bigint 9223372036854775807 | tick bigint 0 | separate boolean false
+            seq bigint 9223372036854775807 | tick bigint 0 | separated text[] '{}'
             EventDispatchRepository.events uuid[] '{00000000-0000-7000-8000-000000000009}'
             firstRun text '00000000-0000-7000-8000-000000000009' | token text 'planning' | epoch bigint 1
             publishIds text[] '{p}'

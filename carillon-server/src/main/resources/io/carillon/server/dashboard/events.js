@@ -31,15 +31,18 @@ const topicLink = (topic) => link('events', { topic });
 export function EventsPage({ query }) {
   const topic = query.get('topic') || '';
   const topics = useLoad('topics', () => get('v1/topics'), { kinds: ['event'], every: 5000 });
-  const relays = useLoad('relays', () => get('v1/relays'), { kinds: ['event', 'relay'], every: 5000 });
+  const relays = useLoad('relays', () => get('v1/relays', { limit: 100 }), { kinds: ['event', 'relay'], every: 5000 });
   const sources = useLoad('sources', () => get('v1/sources'), { kinds: ['event'], every: 5000 });
   const [tail, setTail] = useState([]);
+  const [relayTail, setRelayTail] = useState([]);
   const first = useLoad('subscriptions', () => get('v1/subscriptions', { limit: 100 }), {
     kinds: ['event', 'subscription'],
     every: 5000,
   });
   const subscriptions = first.data ? [...first.data.items, ...tail.flatMap((page) => page.items)] : [];
   const next = tail.length ? tail[tail.length - 1].next : first.data && first.data.next;
+  const allRelays = relays.data ? [relays.data, ...relayTail] : [];
+  const nextRelays = allRelays.length ? allRelays[allRelays.length - 1].next : null;
   const transfers = [relays, sources].some((one) => one.data && one.data.items.length > 0);
   const nothing =
     topics.data && first.data && topics.data.items.length === 0 && subscriptions.length === 0 && !transfers && !topic;
@@ -52,7 +55,7 @@ export function EventsPage({ query }) {
           <div class="two"><${Subscriptions} items=${first.data && subscriptions} more=${html`<${More} next=${next} load=${async () => setTail([...tail, await get('v1/subscriptions', { limit: 100, cursor: next })])} />`} />
           <${Topics} topics=${topics.data} chosen=${topic} /></div>
           <${ErrorBox} error=${relays.error || sources.error} />
-          ${relays.data && relays.data.items.length > 0 && html`<${Relays} items=${relays.data.items} />`}
+          ${relays.data && relays.data.items.length > 0 && html`<${Relays} items=${allRelays.flatMap((page) => page.items)} more=${html`<${More} next=${nextRelays} load=${async () => setRelayTail([...relayTail, await get('v1/relays', { limit: 100, cursor: nextRelays })])} />`} />`}
           ${sources.data && sources.data.items.length > 0 && html`<${Sources} items=${sources.data.items} />`}`
     }</div>`;
 }
@@ -131,7 +134,7 @@ function RelayProblem({ relay }) {
   return html`<code>carillon relay get ${relay.name}</code> shows what was rejected`;
 }
 
-function Relays({ items }) {
+function Relays({ items, more }) {
   return html`<${Card} title="Relays"><div class="table-wrap"><table><thead><tr><th>Name</th><th>State</th><th class="right">Lag</th><th class="right">Rejected</th><th class="c-narrow">Oldest</th><th class="c-mid">Destination</th><th class="c-wide">Node</th><th class="c-mid">Problem</th></tr></thead>
     <tbody>${items.map(
       (one) => html`<tr data-row><td>${one.name}<div class="under"><a href=${topicLink(one.topic)}>${one.topic}</a></div></td>
@@ -142,7 +145,7 @@ function Relays({ items }) {
       <td class="c-mid wide-cell"><div class="cut">${one.destination}</div></td>
       <td class="c-wide">${one.node && html`<${Id} value=${one.node} />`}</td>
       <td class="c-mid wide-cell"><${RelayProblem} relay=${one} /></td></tr>`,
-    )}</tbody></table></div><//>`;
+    )}</tbody></table></div>${more}<//>`;
 }
 
 function Sources({ items }) {

@@ -69,6 +69,26 @@ class RelaysTest {
     }
 
     @Test
+    void relays_have_pages() {
+        String key = SERVER.createProject("many");
+        SERVER.query("""
+                WITH added AS (
+                  INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq)
+                  SELECT 'many', 'r' || i, 'orders', 'kafka:orders', 0, 0 FROM generate_series(1, 3) i RETURNING 1)
+                SELECT count(*) FROM added
+                """);
+
+        Reply first = SERVER.get(key, "/v1/relays?limit=2").requireStatus(200);
+
+        assertThat(first.json().path("items")).hasSize(2);
+        Reply second = SERVER.get(key, "/v1/relays?limit=2&cursor=" + first.at("/next"))
+                .requireStatus(200);
+        assertThat(second.json().path("items")).hasSize(1);
+        assertThat(second.at("/items/0/name")).isEqualTo("r3");
+        assertThat(second.json().has("next")).isFalse();
+    }
+
+    @Test
     void a_relay_without_a_node_or_whose_destination_fails_says_so() {
         String failing = SERVER.createProject("failing");
         relay("failing", "018f0000-0000-7000-8000-000000000001", "no broker");

@@ -23,10 +23,13 @@ public final class EventDispatchRepository implements EventDispatchStore {
             + " SELECT carillon.store_event_snapshot() AS snapshot";
 
     private static final String PLACE = """
-            SELECT snapshot, seq, version, EXISTS (SELECT 1 FROM carillon.event_subscription) AS wanted
-              FROM carillon.event_dispatch
+            SELECT d.snapshot, d.seq, d.version, p.first IS NOT NULL AS wanted,
+                   coalesce(p.first <> p.last, false) AS shared
+              FROM carillon.event_dispatch d,
+                   (SELECT min(project) AS first, max(project) AS last FROM carillon.event_subscription) p
             """;
 
+    // The furthest behind of each project come first, so that many subscriptions of one project do not hide others.
     private static final String BEHIND = """
             SELECT c.project, c.name, c.replay, s.version, s.topic_pattern, s.type_pattern, c.snapshot, c.seq,
                    c.ends_at_snapshot, s.skipped, oldest.snapshot AS oldest_snapshot
@@ -38,7 +41,9 @@ public final class EventDispatchRepository implements EventDispatchStore {
              WHERE s.paused_at IS NULL
                AND NOT EXISTS (SELECT 1 FROM unnest(:withoutProjects::text[], :withoutNames::text[]) AS w(project, name)
                                 WHERE w.project = c.project AND w.name = c.name)
-             ORDER BY c.snapshot, c.seq, c.project, c.name, c.replay LIMIT :limit
+             ORDER BY row_number() OVER (PARTITION BY c.project ORDER BY c.snapshot, c.seq, c.name, c.replay),
+                      c.snapshot, c.seq, c.project
+             LIMIT :limit
             """;
 
     // Several subscriptions may create their runs in one lane, which is counted once.
@@ -99,13 +104,15 @@ public final class EventDispatchRepository implements EventDispatchStore {
                      string_to_array(replace(replace(s.type_pattern, '_', '\\_'), '*', '%'), ',') AS types
                 FROM (SELECT DISTINCT project, name FROM candidates) c
                 CROSS JOIN LATERAL (SELECT * FROM carillon.event_subscription
-                                     WHERE project = c.project AND name = c.name AND paused_at IS NULL AND NOT :separate
+                                     WHERE project = c.project AND name = c.name AND paused_at IS NULL
+                                       AND project <> ALL (:separated::text[])
                                      ORDER BY name LIMIT 1 FOR SHARE SKIP LOCKED) s),
             separated AS (
               INSERT INTO carillon.event_cursor (project, name, replay, snapshot, seq)
               SELECT DISTINCT c.project, c.name, c.cursor_number, :snapshot::bigint, :seq::bigint
                 FROM candidates c
-                JOIN events e ON e.project = c.project AND e.topic = c.topic AND e.type LIKE ANY (c.types)
+                JOIN events e ON e.project = c.project AND e.topic = c.topic
+                             AND (c.project = ANY (:separated::text[]) OR e.type LIKE ANY (c.types))
                WHERE NOT EXISTS (SELECT 1 FROM locked l WHERE l.project = c.project AND l.name = c.name)
               ON CONFLICT DO NOTHING),
             matches AS (
@@ -203,7 +210,8 @@ public final class EventDispatchRepository implements EventDispatchStore {
                 .first(row -> new Place(
                         new EventPosition(row.number("snapshot"), row.number("seq")),
                         row.number("version"),
-                        row.flag("wanted")))
+                        row.flag("wanted"),
+                        row.flag("shared")))
                 .orElseThrow());
     }
 
@@ -274,17 +282,8 @@ public final class EventDispatchRepository implements EventDispatchStore {
     }
 
     @Override
-    public Optional<List<NewRuns>> dispatch(Place from, List<Head> events, EventPosition to, RunId firstRun) {
-        return dispatch(from, events, to, firstRun, false);
-    }
-
-    @Override
-    public boolean separate(Place from, List<Head> events, EventPosition to) {
-        return dispatch(from, events, to, RunId.generate(), true).isPresent();
-    }
-
-    private Optional<List<NewRuns>> dispatch(
-            Place from, List<Head> events, EventPosition to, RunId firstRun, boolean separate) {
+    public Optional<List<NewRuns>> dispatch(
+            Place from, List<Head> events, EventPosition to, RunId firstRun, Set<String> separated) {
         List<NewRuns> runs = new ArrayList<>();
         int rows = database.single(session -> session.query(DISPATCH)
                 .number("snapshot", from.position().snapshot())
@@ -301,7 +300,7 @@ public final class EventDispatchRepository implements EventDispatchStore {
                         "date",
                         events,
                         head -> EventToStore.dayOf(head.id()).toString())
-                .flag("separate", separate)
+                .texts("separated", separated)
                 .text("firstRun", firstRun.value().toString())
                 .number("maxCopied", EventRunInsert.MAX_COPIED_BYTES)
                 .list(row -> row.maybeText("project") == null || runs.add(newRuns(row)))

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the lag and the problems of relays for users. */
 final class RelayListing {
+    private static final int MAX_FIGURES = 500;
+
     private static final String LIST = """
             SELECT r.project, r.name, r.topic, r.destination, r.cursor_snapshot, r.cursor_seq, r.sent,
               r.failing_since, r.error,
@@ -30,8 +32,8 @@ final class RelayListing {
                        AND h.state = 'waiting' LIMIT :limit) x)
                      AS waiting
               FROM carillon.event_relay r
-             WHERE r.project = coalesce(:project, r.project) AND r.name = coalesce(:name, r.name)
-             ORDER BY r.project, r.name LIMIT 500
+             WHERE r.project = coalesce(:project, r.project) AND r.name = coalesce(:name, r.name) AND r.name > :after
+             ORDER BY r.project, r.name LIMIT :relays
             """;
 
     private static final String LAG = """
@@ -60,26 +62,31 @@ final class RelayListing {
         this.database = database;
     }
 
-    List<Relay> list(String project) {
-        return read(project, null, (name, relay) -> relay);
+    List<Relay> list(String project, String after, int limit) {
+        return read(new Wanted(project, null, after, limit), (name, relay) -> relay);
     }
 
     Optional<Relay> find(Name wanted) {
-        return read(wanted.project(), wanted.name(), (name, relay) -> relay).stream()
+        return read(new Wanted(wanted.project(), wanted.name(), "", 1), (name, relay) -> relay).stream()
                 .findFirst();
     }
 
     List<Figures> figures() {
-        return read(null, null, Figures::new);
+        return read(new Wanted(null, null, "", MAX_FIGURES), Figures::new);
     }
 
-    /** Reads one relay or all relays of a project, or those of all projects. */
-    private <T> List<T> read(@Nullable String project, @Nullable String wanted, BiFunction<Name, Relay, T> result) {
+    /** Which relays to read: one, those of a project behind a name, or those of all projects. */
+    private record Wanted(
+            @Nullable String project, @Nullable String name, String after, int limit) {}
+
+    private <T> List<T> read(Wanted wanted, BiFunction<Name, Relay, T> result) {
         return database.single(session -> {
             long latest = EventReader.SnapshotRange.read(session).latest();
             return session.query(LIST)
-                    .text("project", project)
-                    .text("name", wanted)
+                    .text("project", wanted.project())
+                    .text("name", wanted.name())
+                    .text("after", wanted.after())
+                    .number("relays", wanted.limit())
                     .number("limit", Subscription.Lag.MAX_COUNT)
                     .list(row -> {
                         Name name = new Name(row.text("project"), row.text("name"));

@@ -289,8 +289,8 @@ public final class RelayRepository implements RelayStore {
     }
 
     @Override
-    public List<Relay> list(String project) {
-        return listing.list(project);
+    public List<Relay> list(String project, String after, int limit) {
+        return listing.list(project, after, limit);
     }
 
     @Override

@@ -22,8 +22,9 @@ public interface EventDispatchStore {
      *
      * @param version raised when a subscription loses its own cursor
      * @param wanted whether there are subscriptions at all
+     * @param shared whether several projects have subscriptions
      */
-    record Place(EventPosition position, long version, boolean wanted) {}
+    record Place(EventPosition position, long version, boolean wanted, boolean shared) {}
 
     /** Returns the place of the subscriptions without a cursor. */
     Place place();
@@ -42,11 +43,15 @@ public interface EventDispatchStore {
      * Returns the runs; empty if the place has changed since it was read, or another node is moving it.
      *
      * @param firstRun the id of the first run, from which those of the others are derived
+     * @param separated projects whose subscriptions of these topics get a cursor instead of runs
      */
-    Optional<List<NewRuns>> dispatch(Place from, List<Head> events, EventPosition to, RunId firstRun);
+    Optional<List<NewRuns>> dispatch(
+            Place from, List<Head> events, EventPosition to, RunId firstRun, Set<String> separated);
 
-    /** Like {@link #dispatch}, but all subscriptions that select one of the events get a cursor instead of runs. */
-    boolean separate(Place from, List<Head> events, EventPosition to);
+    /** Like {@link #dispatch(Place, List, EventPosition, RunId, Set)}, without separated projects. */
+    default Optional<List<NewRuns>> dispatch(Place from, List<Head> events, EventPosition to, RunId firstRun) {
+        return dispatch(from, events, to, firstRun, Set.of());
+    }
 
     /**
      * Removes the cursors of subscriptions that have reached the place. Returns how many; 0 if the place has changed.
@@ -81,7 +86,8 @@ public interface EventDispatchStore {
             Set<EventId> skipped) {}
 
     /**
-     * Returns subscriptions and replays with a cursor that are not paused, those that are furthest behind first.
+     * Returns subscriptions and replays with a cursor that are not paused: of each project in turn the one that is
+     * furthest behind.
      *
      * @param without subscriptions that are left out, with their replays
      */

@@ -120,8 +120,8 @@ public interface RelayStore {
     /** Stores that the destination has rejected an event again about which an operator has decided. */
     void rejectAgain(Lease lease, EventPosition position, String reason);
 
-    /** Returns the relays of a project, by name. */
-    List<Relay> list(String project);
+    /** Returns the relays of a project whose name follows this one, by name. */
+    List<Relay> list(String project, String after, int limit);
 
     /** Returns a relay; empty if there is none with this name. */
     Optional<Relay> find(Name relay);

@@ -28,7 +28,7 @@ final class RelayRoutes {
 
     List<Route> routes() {
         return List.of(
-                Route.get("/v1/relays", Permission.READ, this::list),
+                Route.get("/v1/relays", Permission.READ, this::list).withQuery("limit", "cursor"),
                 Route.get("/v1/relays/{name}", Permission.READ, this::get),
                 Route.delete("/v1/relays/{name}", Permission.MANAGE, this::remove),
                 Route.post(
@@ -43,14 +43,11 @@ final class RelayRoutes {
     }
 
     private ApiResponse list(ApiRequest request) {
-        return executor.read(
-                request,
-                transaction -> ApiResponse.ok(new JsonObject()
-                        .put(
-                                "items",
-                                transaction.project().events().relays().list().stream()
-                                        .map(relay -> toJson(request, relay))
-                                        .toList())));
+        int limit = request.limit();
+        String after = executor.cursor(request).orElse("");
+        List<Relay> found = executor.read(
+                request, transaction -> transaction.project().events().relays().list(after, limit + 1));
+        return executor.page(request, found, limit, relay -> toJson(request, relay), Relay::name);
     }
 
     private JsonObject toJson(ApiRequest request, Relay relay) {
