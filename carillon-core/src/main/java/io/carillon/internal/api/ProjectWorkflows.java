@@ -131,11 +131,31 @@ public final class ProjectWorkflows {
             NewSignal stored = new NewSignal(
                     runFactory.project(), run, id, send == null ? id.toString() : send.id(), signal.name(), encoded);
             WorkflowSignalStore.Sent sent = signals.send(stored, wake.notifyNodes());
-            if (sent == WorkflowSignalStore.Sent.NO_LIVE_RUN)
-                throw unknown("%s in project '%s' does not exist or has ended; the signal '%s' was not stored."
-                        .formatted(name, runFactory.project(), signal.name()));
+            refuse(sent, signal.name());
             wake.sent().accept(new RunKey(runFactory.project(), run));
             return sent == WorkflowSignalStore.Sent.STORED ? new SendResult.Sent() : new SendResult.Duplicate();
+        }
+
+        private void refuse(WorkflowSignalStore.Sent sent, String signal) {
+            if (sent == WorkflowSignalStore.Sent.NO_LIVE_RUN)
+                throw unknown("%s in project '%s' does not exist or has ended; the signal '%s' was not stored."
+                        .formatted(name, runFactory.project(), signal));
+            if (sent == WorkflowSignalStore.Sent.NO_WORKFLOW)
+                throw new CarillonException(
+                        ErrorCode.RUN_NOT_WORKFLOW,
+                        "The handler of %s in project '%s' is no workflow; the signal '%s' was not stored."
+                                .formatted(name, runFactory.project(), signal));
+            if (sent == WorkflowSignalStore.Sent.TOO_MANY)
+                throw new CarillonException(
+                        ErrorCode.TOO_MANY_SIGNALS,
+                        ("The signal '%s' was not stored: %s in project '%s' has too many signals that it has not"
+                                        + " taken. At most %d with %d MiB are kept.")
+                                .formatted(
+                                        signal,
+                                        name,
+                                        runFactory.project(),
+                                        WorkflowSignalStore.MAX_UNREAD,
+                                        WorkflowSignalStore.MAX_UNREAD_BYTES >> 20));
         }
 
         /** Encodes a value; one that is encoded already stays as it is. */

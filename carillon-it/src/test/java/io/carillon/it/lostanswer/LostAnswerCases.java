@@ -384,8 +384,8 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer register() {
-        NodeRegistration info =
-                new NodeRegistration(UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), 50, "notify");
+        NodeRegistration info = new NodeRegistration(
+                UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), Set.of(), 50, "notify");
         return LostAnswer.of(
                 call(() -> faultyStorage.nodes().register(info)),
                 answer -> assertThat(storage().nodes().list())
@@ -422,8 +422,8 @@ final class LostAnswerCases extends LostCases {
 
     private LostAnswer wakeUnknownHandlers() {
         RunId id = enqueueWithoutHandler();
-        NodeRegistration capableNode =
-                new NodeRegistration(UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), 50, "notify");
+        NodeRegistration capableNode = new NodeRegistration(
+                UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), Set.of(), 50, "notify");
         return LostAnswer.of(call(() -> faultyStorage.nodes().register(capableNode)), answer -> {
             assertThat(get(id).details().parked()).isNull();
             assertThat(claim(capableNode.id(), 9)).hasSize(1);

@@ -239,6 +239,26 @@ class SignalTest {
         assertThat(refused(() -> Signal.of("Approval?", String.class))).isEqualTo(ErrorCode.INVALID_NAME);
     }
 
+    @Test
+    void a_signal_to_a_run_that_is_no_workflow_or_does_not_take_its_signals_is_refused() {
+        HandlerType<String> bake = HandlerType.of("bake", String.class);
+        Carillon node = fixture.node(
+                builder -> builder.handle(bake, (cake, run) -> {}).workflow(CHECKOUT, (order, flow) -> "done"));
+        Enqueue later = Enqueue.after(WEEK);
+        RunId plain = node.enqueue(bake, "apple", later).run();
+        WorkflowHandle workflow =
+                node.workflow(node.start(CHECKOUT, ORDER, START.with(later)).run());
+        fixture.database()
+                .execute("INSERT INTO carillon.workflow_signal (project, run_id, send_id, id, name, codec, value)"
+                        + " SELECT 'default', id, 's' || n, gen_random_uuid(), 'approval', 'json', '1'"
+                        + " FROM carillon.run, generate_series(1, 1000) n WHERE target_name = 'checkout'");
+
+        assertThat(refused(() -> node.workflow(plain).signal(APPROVAL, new Approval("ann"))))
+                .isEqualTo(ErrorCode.RUN_NOT_WORKFLOW);
+        assertThat(refused(() -> workflow.signal(APPROVAL, new Approval("ann"))))
+                .isEqualTo(ErrorCode.TOO_MANY_SIGNALS);
+    }
+
     private static ErrorCode refused(ThrowingCallable call) {
         return catchThrowableOfType(CarillonException.class, call).code();
     }

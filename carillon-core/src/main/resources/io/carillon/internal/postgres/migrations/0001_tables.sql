@@ -344,6 +344,7 @@ CREATE TABLE carillon.node (
   version               text NOT NULL,
   code                  integer NOT NULL,                -- the newest migration it knows
   handlers              text[] NOT NULL,
+  workflows             text[] NOT NULL DEFAULT '{}',    -- those handlers that are workflows
   slots                 integer NOT NULL,
   busy                  integer NOT NULL DEFAULT 0,
   wakeup                text NOT NULL,
