@@ -130,6 +130,25 @@ final class WorkflowCommands extends RemoteCommandGroup {
                                     + "ended, and for 14 days after its start or --key-window, no other one starts.")
                     @Nullable
                     String id,
+            @Option(
+                            names = "--signal",
+                            paramLabel = "SIGNAL",
+                            description = "Send this signal too: to the started workflow, or to the one that has the "
+                                    + "id.")
+                    @Nullable
+                    String signal,
+            @Option(
+                            names = "--signal-value",
+                            paramLabel = "JSON",
+                            description = "Value of --signal; @FILE reads a file. Default: {}.")
+                    @Nullable
+                    String signalValue,
+            @Option(
+                            names = "--signal-id",
+                            paramLabel = "ID",
+                            description = "Id of --signal. The workflow gets at most one signal with it.")
+                    @Nullable
+                    String signalId,
             @Mixin EnqueueFlags flags) {
         ObjectNode body = flags.json(name);
         if (id != null) {
@@ -137,19 +156,37 @@ final class WorkflowCommands extends RemoteCommandGroup {
             body.put("key", id);
             if (!body.has("keyWindow")) body.put("keyWindow", ID_HELD);
         }
+        if (signal != null) body.set("signal", signalJson(signal, "--signal-value", signalValue, signalId));
+        else if (signalValue != null || signalId != null)
+            throw new UsageException("--signal-value and --signal-id need --signal.");
         JsonNode made = client().post("/v1/runs", body);
         String run = made.path("run").stringValue("");
         boolean fresh = made.path("enqueued").booleanValue(true);
         printer()
                 .printResult(
-                        fresh
-                                ? "Started %s as %s.".formatted(name, run)
-                                : "%s already has the %s; nothing was started."
-                                        .formatted(run, id == null ? "unique key" : "id"),
+                        (fresh
+                                        ? "Started %s as %s.".formatted(name, run)
+                                        : "%s already has the %s; nothing was started."
+                                                .formatted(run, id == null ? "unique key" : "id"))
+                                + signalText(signal, made),
                         made,
                         "run");
         ScheduleApplier.printWarnings(shell, made);
         return ExitCode.OK;
+    }
+
+    private static ObjectNode signalJson(String name, String valueOption, @Nullable String value, @Nullable String id) {
+        ObjectNode json = JsonBody.emptyBody().put("name", name);
+        if (value != null) json.set("value", JsonInput.parseOrReadFile(valueOption, value));
+        JsonBody.putIfGiven(json, "id", id);
+        return json;
+    }
+
+    private static String signalText(@Nullable String signal, JsonNode made) {
+        if (signal == null) return "";
+        return made.path("signal").stringValue("").equals("sent")
+                ? " Sent signal %s.".formatted(signal)
+                : " It already has a signal with this id.";
     }
 
     @Command(
@@ -170,9 +207,7 @@ final class WorkflowCommands extends RemoteCommandGroup {
                             description = "Id of the signal. The workflow gets at most one signal with it.")
                     @Nullable
                     String id) {
-        ObjectNode body = JsonBody.emptyBody().put("name", name);
-        if (value != null) body.set("value", JsonInput.parseOrReadFile("--value", value));
-        JsonBody.putIfGiven(body, "id", id);
+        ObjectNode body = signalJson(name, "--value", value, id);
         JsonNode answer = client().post(ApiClient.path("runs", run, "signals"), body);
         boolean sent = answer.path("result").stringValue("").equals("sent");
         printer()

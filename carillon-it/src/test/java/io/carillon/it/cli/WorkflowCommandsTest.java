@@ -108,6 +108,39 @@ class WorkflowCommandsTest {
     }
 
     @Test
+    void a_start_sends_a_signal_too() {
+        String[] command = {
+            "workflow",
+            "start",
+            "checkout",
+            "--id",
+            "order-signal",
+            "--payload",
+            "{\"approved\":true}",
+            "--signal",
+            "approval",
+            "--signal-value",
+            "{\"by\":\"ann\"}",
+            "--signal-id",
+            "mail-77"
+        };
+
+        assertThat(SERVER.run(command).out())
+                .matches("Started checkout as run_[0-9a-z]{26}\\. Sent signal approval\\.\n");
+        String run = SERVER.run("workflow", "list", "--handler", "checkout", "--id", "order-signal", "-o", "name")
+                .out()
+                .strip();
+        assertThat(SERVER.run("run", "wait", run).exitCode()).isZero();
+        assertThat(SERVER.run("workflow", "steps", run).out()).contains("{\"by\":\"ann\"}");
+        assertThat(SERVER.run(command).out())
+                .isEqualTo(run
+                        + " already has the id; nothing was started. It already has a signal with this id.\n");
+        assertThat(SERVER.run("workflow", "start", "checkout", "--signal-id", "x")
+                        .err())
+                .contains("need --signal");
+    }
+
+    @Test
     void a_signal_continues_a_workflow() {
         String run = start("{\"approved\":true}");
         await().until(() -> steps(run).size() == 2);

@@ -55,6 +55,7 @@ Optional<Run> run = order.get();
 Optional<String> receipt = order.result(String.class);
 order.cancel("the customer has changed her mind");
 order.signal(APPROVAL, new Approval("ann"), Send.id("mail-77"));
+carillon.start(CHECKOUT, placed, Start.id("order-4711").signal(APPROVAL, new Approval("ann"), Send.id("mail-77")));
 }
 
 record Approval(String by) {}

@@ -154,6 +154,47 @@ class SignalTest {
     }
 
     @Test
+    void a_start_sends_a_signal_to_the_workflow_that_it_starts_or_that_has_the_id() {
+        Carillon client = client((order, flow) -> {
+            String first = flow.await(APPROVAL, WEEK).orElseThrow().by();
+            return first + " and " + flow.await(APPROVAL, WEEK).orElseThrow().by();
+        });
+        StartResult first =
+                client.start(CHECKOUT, ORDER, START.signal(APPROVAL, new Approval("ann"), Send.id("mail-1")));
+        client.runDue(BUDGET);
+
+        Start again = START.signal(APPROVAL, new Approval("bob"), Send.id("mail-1"));
+        assertThat(client.start(CHECKOUT, ORDER, again)).isEqualTo(new StartResult.Duplicate(first.run()));
+        client.start(CHECKOUT, ORDER, START.signal(APPROVAL, new Approval("cid")));
+        client.runDue(BUDGET);
+
+        assertThat(client.workflow(CHECKOUT, "order-4711").result(String.class)).contains("ann and cid");
+        assertThat(refused(() -> client.start(CHECKOUT, ORDER, START.signal(APPROVAL, new Approval("dan")))))
+                .isEqualTo(ErrorCode.UNKNOWN_RUN);
+    }
+
+    @Test
+    void a_start_whose_signal_is_refused_starts_nothing() throws Exception {
+        HandlerType<Order> bake = HandlerType.of("bake", Order.class);
+        Carillon node = fixture.node(builder -> builder.handle(bake, (order, run) -> {}));
+        WorkflowType<Order> noWorkflow = WorkflowType.of("bake", Order.class);
+        Start start = START.signal(APPROVAL, new Approval("ann"));
+
+        assertThat(refused(() -> node.start(noWorkflow, ORDER, start))).isEqualTo(ErrorCode.RUN_NOT_WORKFLOW);
+
+        assertThat(node.workflow(noWorkflow, "order-4711").get()).isEmpty();
+        assertThat(refused(() -> node.start(
+                        CHECKOUT, ORDER, START.signal(Signal.of("approval", String.class), "x".repeat(300_000)))))
+                .isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
+            connection.setAutoCommit(false);
+            node.in(connection).start(CHECKOUT, ORDER, start);
+            connection.rollback();
+        }
+        assertThat(node.workflow(CHECKOUT, "order-4711").get()).isEmpty();
+    }
+
+    @Test
     void a_workflow_waits_for_a_signal_without_an_attempt_and_its_time_limit_does_not_move() {
         Carillon client = approved();
         WorkflowHandle handle =

@@ -1,9 +1,6 @@
 package io.carillon.server.api;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
 import io.carillon.Project;
 import io.carillon.Runs;
 import io.carillon.run.AttemptRecord;
@@ -21,7 +18,6 @@ import io.carillon.server.endpoint.WebhookTargetJson;
 import io.carillon.server.event.EventTarget;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
-import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
@@ -30,10 +26,6 @@ import io.carillon.server.http.Route;
 import io.carillon.server.redaction.PayloadRedaction;
 import io.carillon.server.request.IdempotentRequest;
 import io.carillon.workflow.RecordedStep;
-import io.carillon.workflow.Send;
-import io.carillon.workflow.SendResult;
-import io.carillon.workflow.Signal;
-import io.carillon.workflow.WorkflowHandle;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -243,6 +235,7 @@ final class RunRoutes {
         TargetRequest targetRequest = ScheduleParser.target(body);
         Payload payload = targetRequest.payload(body);
         Enqueue options = targetRequest.withQueue(EnqueueParser.options(body));
+        Optional<EnqueueParser.SignalRequest> signal = body.object("signal").map(EnqueueParser.SignalRequest::of);
         body.refuseUnknown();
         targetRequest.checkEnqueue(request.caller().limits(), options);
         Project project = executor.context().carillon().project(request.caller().project());
@@ -250,7 +243,8 @@ final class RunRoutes {
                 request,
                 targetRequest,
                 project.prepare(targetRequest.target(), payload, options),
-                RunEnqueuer.EnqueueRequest.isShareable(options),
+                signal,
+                signal.isEmpty() && RunEnqueuer.EnqueueRequest.isShareable(options),
                 executor.warnings(targetRequest.target()),
                 IdempotentRequest.of(request)));
     }
@@ -299,33 +293,17 @@ final class RunRoutes {
     }
 
     private ApiResponse signal(ApiRequest request) {
-        JsonFields body = request.fields();
-        String name = body.required("name", body.text("name"));
-        Signal<Payload> signal = body.convert("name", () -> Signal.of(name, Payload.class));
-        Payload value = new Payload(body.jsonValue("value").map(Json::bytes).orElse("{}".getBytes(UTF_8)), "json");
-        Optional<Send> id = body.text("id").map(text -> body.convert("id", () -> Send.id(text)));
-        body.refuseUnknown();
+        EnqueueParser.SignalRequest signal = EnqueueParser.SignalRequest.of(request.fields());
         return executor.change(request, "run.signal", "run/" + id(request), transaction -> {
             Run run = requireRun(transaction, request);
             if (WebhookTargetJson.isWebhook(run.target())
                     || EventTarget.isEvent(run.target().kind(), run.target().name()))
                 throw Problem.of(409, "run-not-workflow", "Only workflows get signals, and the run is none.");
-            transaction.addAuditDetail("signal", name);
-            id.ifPresent(send -> transaction.addAuditDetail("id", send.id()));
-            SendResult sent = send(transaction.project().workflow(run.id()), signal, value, id);
-            return ApiResponse.ok(
-                    new JsonObject().put("result", sent instanceof SendResult.Sent ? "sent" : "duplicate"));
+            transaction.addAuditDetail("signal", signal.signal().name());
+            signal.id().ifPresent(send -> transaction.addAuditDetail("id", send.id()));
+            return ApiResponse.ok(new JsonObject()
+                    .put("result", signal.send(transaction.project().workflow(run.id()))));
         });
-    }
-
-    private static SendResult send(WorkflowHandle workflow, Signal<Payload> signal, Payload value, Optional<Send> id) {
-        try {
-            return id.isPresent() ? workflow.signal(signal, value, id.get()) : workflow.signal(signal, value);
-        } catch (CarillonException refused) {
-            if (refused.code() != ErrorCode.UNKNOWN_RUN) throw refused;
-            // The run exists: it was read in this transaction.
-            throw Problem.of(409, "run-ended", "The workflow has ended and gets no more signals.");
-        }
     }
 
     private ApiResponse cancel(ApiRequest request) {

@@ -68,6 +68,36 @@ class WorkflowSignalsTest {
     }
 
     @Test
+    void a_start_with_a_signal_starts_the_workflow_or_signals_the_one_that_has_the_key() {
+        String key = SERVER.createProject("both");
+        String both = START.replaceFirst(
+                "}$", ",\"signal\":{\"name\":\"approval\",\"value\":{\"by\":\"ann\"},\"id\":\"mail-77\"}}");
+
+        RestTestServer.Reply started = SERVER.post(key, "/v1/runs", both).requireStatus(201);
+        assertThat(started.at("/signal")).isEqualTo("sent");
+        RestTestServer.Reply again = SERVER.post(key, "/v1/runs", both).requireStatus(200);
+        assertThat(again.at("/run")).isEqualTo(started.at("/run"));
+        assertThat(again.at("/signal")).isEqualTo("duplicate");
+        runDue();
+        assertThat(SERVER.get(key, "/v1/runs/" + started.at("/run")).at("/result"))
+                .isEqualTo("ann");
+
+        assertThat(SERVER.post(key, "/v1/runs", both.replace("mail-77", "mail-78"))
+                        .requireStatus(409)
+                        .at("/type"))
+                .endsWith("run-ended");
+        assertThat(SERVER.post(key, "/v1/runs", both.replace("\"approval\"", "\"No Name\""))
+                        .requireStatus(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/signal/name");
+        SERVER.post(
+                        key,
+                        "/v1/runs",
+                        both.replace("\"by\"", "\"by\":\"x\",\"more\"").replace("mail-77\"", "m\",\"x\":1"))
+                .requireStatus(422);
+    }
+
+    @Test
     void a_signal_without_a_value_has_an_empty_object() {
         String key = SERVER.createProject("empty");
         String run = start(key);
