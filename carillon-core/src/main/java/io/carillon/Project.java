@@ -158,6 +158,11 @@ public final class Project implements Enqueuer {
         private PreparedRun(NewRun run) {
             this.run = run;
         }
+
+        /** Returns a copy that is a child of this workflow. */
+        public PreparedRun asChildOf(RunId workflow) {
+            return new PreparedRun(run.asChildOf(workflow));
+        }
     }
 
     /**

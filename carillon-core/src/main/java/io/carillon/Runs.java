@@ -49,6 +49,16 @@ public final class Runs {
     }
 
     /**
+     * Returns up to 1,000 workflows that were started as children of this one, the oldest first. Those that retention
+     * has removed are not among them.
+     *
+     * @see io.carillon.workflow.Start#childOf
+     */
+    public List<Run> children(RunId parent) {
+        return admin.children(project, parent);
+    }
+
+    /**
      * Returns the result of a succeeded run, decoded as this type. Empty if the run does not exist, has not succeeded,
      * or has no result.
      *

@@ -3,6 +3,7 @@ package io.carillon.workflow;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.run.Enqueue;
+import io.carillon.run.RunId;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ public final class Start {
     private final Duration hold;
     private final Enqueue options;
     private final @Nullable FirstSignal firstSignal;
+    private final @Nullable RunId parent;
 
     /**
      * A signal that is sent with the start.
@@ -24,10 +26,12 @@ public final class Start {
     public record FirstSignal(
             Signal<?> signal, Object value, @Nullable Send send) {}
 
-    private Start(String id, Duration hold, Enqueue options, @Nullable FirstSignal firstSignal) {
+    private Start(
+            String id, Duration hold, Enqueue options, @Nullable FirstSignal firstSignal, @Nullable RunId parent) {
         this.id = id;
         this.hold = hold;
         this.firstSignal = firstSignal;
+        this.parent = parent;
         // Rejects an invalid id or duration here instead of at the start.
         this.options = options.uniqueKey(id, hold);
     }
@@ -39,7 +43,7 @@ public final class Start {
      * @param id 1 to 200 characters, such as {@code order-4711}
      */
     public static Start id(String id) {
-        return new Start(id, HOLD, Enqueue.now(), null);
+        return new Start(id, HOLD, Enqueue.now(), null, null);
     }
 
     /**
@@ -48,7 +52,7 @@ public final class Start {
      * @param duration between 1 second and 366 days
      */
     public Start holdId(Duration duration) {
-        return new Start(id, duration, options, firstSignal);
+        return new Start(id, duration, options, firstSignal, parent);
     }
 
     /**
@@ -63,7 +67,7 @@ public final class Start {
                     ErrorCode.INVALID_OPTION,
                     "uniqueKey '%s' is not allowed here: the id '%s' is the unique key of the workflow."
                             .formatted(key, id));
-        return new Start(id, hold, runOptions, firstSignal);
+        return new Start(id, hold, runOptions, firstSignal, parent);
     }
 
     /**
@@ -72,12 +76,21 @@ public final class Start {
      * {@link ErrorCode#UNKNOWN_RUN}.
      */
     public <T> Start signal(Signal<T> signal, T value) {
-        return new Start(id, hold, options, new FirstSignal(signal, value, null));
+        return new Start(id, hold, options, new FirstSignal(signal, value, null), parent);
     }
 
     /** Like {@link #signal(Signal, Object)}, but the workflow gets at most one signal with this id. */
     public <T> Start signal(Signal<T> signal, T value, Send send) {
-        return new Start(id, hold, options, new FirstSignal(signal, value, send));
+        return new Start(id, hold, options, new FirstSignal(signal, value, send), parent);
+    }
+
+    /**
+     * Makes the workflow a child of another workflow of the project, which starts it from a step:
+     * {@code Start.id(step.idempotencyKey()).childOf(flow.id())}. Each of them shows the other. The child is otherwise
+     * independent: a cancel of its parent does not cancel it.
+     */
+    public Start childOf(RunId workflow) {
+        return new Start(id, hold, options, firstSignal, workflow);
     }
 
     /** Returns the id. */
@@ -90,6 +103,11 @@ public final class Start {
         return firstSignal;
     }
 
+    /** Returns the workflow of which the started one is a child; null if it is none. */
+    public @Nullable RunId parent() {
+        return parent;
+    }
+
     /** Returns the options of the run, with the id as unique key. */
     public Enqueue runOptions() {
         return options;
@@ -99,16 +117,18 @@ public final class Start {
     public boolean equals(@Nullable Object other) {
         return other instanceof Start that
                 && options.equals(that.options)
-                && Objects.equals(firstSignal, that.firstSignal);
+                && Objects.equals(firstSignal, that.firstSignal)
+                && Objects.equals(parent, that.parent);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(options, firstSignal);
+        return Objects.hash(options, firstSignal, parent);
     }
 
     @Override
     public String toString() {
-        return "Start[id=%s, hold=%s, options=%s, signal=%s]".formatted(id, hold, options, firstSignal);
+        return "Start[id=%s, hold=%s, options=%s, signal=%s, parent=%s]"
+                .formatted(id, hold, options, firstSignal, parent);
     }
 }

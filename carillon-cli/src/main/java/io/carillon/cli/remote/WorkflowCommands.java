@@ -52,6 +52,12 @@ final class WorkflowCommands extends RemoteCommandGroup {
                     @Nullable
                     String id,
             @Option(
+                            names = "--parent",
+                            paramLabel = "RUN",
+                            description = "Only the children of this workflow, without other filters.")
+                    @Nullable
+                    String parent,
+            @Option(
                             names = "--limit",
                             paramLabel = "N",
                             defaultValue = "20",
@@ -60,8 +66,9 @@ final class WorkflowCommands extends RemoteCommandGroup {
             @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
         Map<String, String> query = filter.query();
         // A workflow that was just started has no record yet.
-        if (id == null) query.put("workflow", "true");
-        else query.put("key", id);
+        if (parent != null) query.put("parent", parent);
+        else if (id == null) query.put("workflow", "true");
+        if (id != null) query.put("key", id);
         return RunList.print(this, query, limit, watch);
     }
 
@@ -130,6 +137,9 @@ final class WorkflowCommands extends RemoteCommandGroup {
                                     + "ended, and for 14 days after its start or --key-window, no other one starts.")
                     @Nullable
                     String id,
+            @Option(names = "--parent", paramLabel = "RUN", description = "Start it as a child of this workflow.")
+                    @Nullable
+                    String parent,
             @Option(
                             names = "--signal",
                             paramLabel = "SIGNAL",
@@ -156,6 +166,7 @@ final class WorkflowCommands extends RemoteCommandGroup {
             body.put("key", id);
             if (!body.has("keyWindow")) body.put("keyWindow", ID_HELD);
         }
+        JsonBody.putIfGiven(body, "parent", parent);
         if (signal != null) body.set("signal", signalJson(signal, "--signal-value", signalValue, signalId));
         else if (signalValue != null || signalId != null)
             throw new UsageException("--signal-value and --signal-id need --signal.");

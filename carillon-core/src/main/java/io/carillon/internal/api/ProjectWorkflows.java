@@ -71,7 +71,9 @@ public final class ProjectWorkflows {
     }
 
     public <T> StartResult start(WorkflowType<T> type, T input, Start start) {
-        NewRun run = runFactory.newRun(type.handlerType(), input, start.runOptions());
+        NewRun independent = runFactory.newRun(type.handlerType(), input, start.runOptions());
+        RunId parent = start.parent();
+        NewRun run = parent == null ? independent : independent.asChildOf(parent);
         Start.FirstSignal first = start.firstSignal();
         if (first == null) return store(run);
         EncodedSignal signal = encode(first.signal(), first.value(), first.send());

@@ -108,6 +108,19 @@ class WorkflowCommandsTest {
     }
 
     @Test
+    void children_are_listed() {
+        String parent = asleep();
+        String child = SERVER.run("workflow", "start", "checkout", "--parent", parent, "-o", "name")
+                .out()
+                .strip();
+
+        assertThat(SERVER.run("workflow", "list", "--parent", parent, "-o", "name")
+                        .out())
+                .isEqualTo(child + "\n");
+        assertThat(SERVER.run("workflow", "get", child).out()).containsPattern("parent +" + parent);
+    }
+
+    @Test
     void a_start_sends_a_signal_too() {
         String[] command = {
             "workflow",

@@ -76,6 +76,13 @@ static String refund(Carillon carillon, Flow flow, Payment paid) {
     return flow.awaitRun(RunId.parse(refund), String.class);
 }
 
+static String startRefund(Carillon carillon, Flow flow, Payment paid) {
+    return flow.run(START_REFUND, step -> carillon.start(
+                    REFUND, paid, Start.id(step.idempotencyKey()).childOf(flow.id()))
+            .run()
+            .toString());
+}
+
 static Workflow<Order, String> refundable(Bank bank, Depot depot) {
     return (order, flow) -> {
         Payment paid = flow.run(

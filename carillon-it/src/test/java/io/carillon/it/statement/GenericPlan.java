@@ -69,6 +69,7 @@ final class GenericPlan {
             workflow boolean false
             unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             target text 'handler' | codec text 'json' | payload bytea '' | headers text null
+            parents uuid[] '{null}' | parent uuid null | maxUnread bigint 1000 | maxBytesBefore bigint 1000000
             headerTexts text[] '{null}' | policies text[] '{null}' | policy text null
             origin text 'direct' | key text null | schedule uuid null
             instant timestamptz null | delay float8 0 | windows float8[] '{60}' | attempt int 1

@@ -3,6 +3,7 @@ package io.carillon.it.workflow;
 import static io.carillon.it.fixture.ApiFixture.awaitState;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
@@ -11,6 +12,7 @@ import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
@@ -364,6 +366,50 @@ class SignalTest {
 
         assertThat(handle.result(String.class).orElseThrow())
                 .startsWith("apple cake, Step 'it' failed: it ended dead: java.lang.IllegalStateException: too hot");
+    }
+
+    @Test
+    void a_child_shows_its_parent_and_the_parent_its_children() {
+        WorkflowType<String> pack = WorkflowType.of("pack", String.class);
+        Step<String> start = Step.of("start", String.class);
+        List<Carillon> self = new ArrayList<>();
+        Carillon client = fixture.client(builder -> builder.workflow(
+                        pack, (item, flow) -> flow.run(Step.of("wrap", String.class), step -> item + " wrapped"))
+                .workflow(CHECKOUT, (order, flow) -> {
+                    for (String item : List.of("apple", "pear")) {
+                        Enqueue options = item.equals("pear") ? Enqueue.now().fifoKey("pears") : Enqueue.now();
+                        flow.run(
+                                start.key(item),
+                                step -> self.get(0)
+                                        .start(
+                                                pack,
+                                                item,
+                                                Start.id(step.idempotencyKey())
+                                                        .with(options)
+                                                        .childOf(flow.id()))
+                                        .run()
+                                        .toString());
+                    }
+                    flow.sleep("week", WEEK);
+                    return null;
+                }));
+        self.add(client);
+        RunId parent = client.start(CHECKOUT, ORDER, START).run();
+        client.runDue(BUDGET);
+
+        List<Run> children = client.runs().children(parent);
+
+        assertThat(children)
+                .extracting(Run::state, Run::origin, child -> child.details().parent())
+                .containsExactly(
+                        tuple(RunState.SUCCEEDED, Origin.WORKFLOW, parent),
+                        tuple(RunState.SUCCEEDED, Origin.WORKFLOW, parent));
+        assertThat(children)
+                .extracting(
+                        child -> client.runs().result(child.id(), String.class).orElseThrow())
+                .containsExactly("apple wrapped", "pear wrapped");
+        assertThat(client.runs().children(children.get(0).id())).isEmpty();
+        assertThat(client.project("other").runs().children(parent)).isEmpty();
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.carillon.Project;
 import io.carillon.internal.value.Names;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.server.http.ApiRequest;
@@ -31,7 +32,8 @@ final class RunFilterParser {
             "to",
             "workflow",
             "error",
-            "payload");
+            "payload",
+            "parent");
 
     private final ApiRequest request;
     private RunQuery query;
@@ -74,6 +76,15 @@ final class RunFilterParser {
         checked("key", () -> Names.checkKey("key", key));
         WorkflowType<Object> type = checked("handler", () -> WorkflowType.of(handler, Object.class));
         return project -> project.workflow(type, key).get();
+    }
+
+    /** Returns what finds the children of a workflow. */
+    static Function<Project, List<Run>> childrenOf(ApiRequest request, String parent) {
+        for (String other : NOT_WITH_KEY)
+            if (!other.equals("parent") && request.query(other).isPresent())
+                throw ApiRequest.invalidParameter(other, "The parameter parent stands alone. Leave this out.");
+        RunId workflow = checked("parent", () -> RunId.parse(parent));
+        return project -> project.runs().children(workflow);
     }
 
     /** A search shows what a payload contains, which runs do not show to readers. */

@@ -64,6 +64,7 @@ final class RunRoutes {
                                 "from",
                                 "to",
                                 "workflow",
+                                "parent",
                                 "error",
                                 "payload"),
                 Route.post("/v1/runs", Permission.ENQUEUE, this::enqueue),
@@ -105,6 +106,8 @@ final class RunRoutes {
     private ApiResponse list(ApiRequest request) {
         Optional<String> key = request.query("key");
         if (key.isPresent()) return runWithKey(request, key.get());
+        Optional<String> parent = request.query("parent");
+        if (parent.isPresent()) return children(request, parent.get());
         RunQuery filtered = RunFilterParser.query(request);
         Optional<String> behind = executor.cursor(request);
         if (!request.caller()
@@ -139,6 +142,19 @@ final class RunRoutes {
                         transaction -> RunFilterParser.byKey(request, key).apply(transaction.project()))
                 .filter(run -> isVisible(request, run));
         found.ifPresent(run -> reserveMemory(request, run.details()));
+        return executor.page(request, found.stream().map(JsonResponses::run), Optional.empty());
+    }
+
+    private ApiResponse children(ApiRequest request, String parent) {
+        List<Run> found = executor
+                .read(
+                        request,
+                        transaction ->
+                                RunFilterParser.childrenOf(request, parent).apply(transaction.project()))
+                .stream()
+                .filter(run -> isVisible(request, run))
+                .toList();
+        found.forEach(run -> reserveMemory(request, run.details()));
         return executor.page(request, found.stream().map(JsonResponses::run), Optional.empty());
     }
 
@@ -236,17 +252,27 @@ final class RunRoutes {
         Payload payload = targetRequest.payload(body);
         Enqueue options = targetRequest.withQueue(EnqueueParser.options(body));
         Optional<EnqueueParser.SignalRequest> signal = body.object("signal").map(EnqueueParser.SignalRequest::of);
+        Optional<RunId> parent = body.text("parent").map(RunRoutes::parent);
         body.refuseUnknown();
         targetRequest.checkEnqueue(request.caller().limits(), options);
         Project project = executor.context().carillon().project(request.caller().project());
+        Project.PreparedRun prepared = project.prepare(targetRequest.target(), payload, options);
         return enqueuer.enqueue(new RunEnqueuer.EnqueueRequest(
                 request,
                 targetRequest,
-                project.prepare(targetRequest.target(), payload, options),
+                parent.isPresent() ? prepared.asChildOf(parent.get()) : prepared,
                 signal,
                 signal.isEmpty() && RunEnqueuer.EnqueueRequest.isShareable(options),
                 executor.warnings(targetRequest.target()),
                 IdempotentRequest.of(request)));
+    }
+
+    private static RunId parent(String text) {
+        try {
+            return RunId.parse(text);
+        } catch (CarillonException malformed) {
+            throw Problem.invalid("/parent", String.valueOf(malformed.getMessage()));
+        }
     }
 
     /** Returns the path of a run. */

@@ -1,6 +1,6 @@
 // The recorded steps of a workflow, on the page of its run.
 import { call, enc, get } from './api.js';
-import { count, firstLine, friendly, pretty } from './format.js';
+import { count, firstLine, friendly, pretty, targetName } from './format.js';
 import { useLoad } from './load.js';
 import {
   act,
@@ -49,7 +49,15 @@ export function Steps({ run }) {
   }, [steps.data]);
   if (!shown || shown.items.length === 0) return null;
   return html`<${Card} title="Steps"><ol class="steps flow-steps">${shown.items.map((step) => html`<${Step} key=${step.position} step=${step} path=${path} />`)}</ol>
-    <${More} next=${shown.next} load=${async () => setPages(pages + 1)} /><//>`;
+    <${More} next=${shown.next} load=${async () => setPages(pages + 1)} /><//><${Children} key=${run.id} run=${run} version=${version} />`;
+}
+
+/** The workflows that this one has started as its children. */
+function Children({ run, version }) {
+  const children = useLoad(`children ${run.id} ${version}`, () => get('v1/runs', { parent: run.id }));
+  const items = children.data ? children.data.items : [];
+  if (items.length === 0) return null;
+  return html`<${Card} title="Child workflows"><ul class="steps children">${items.map((child) => html`<li key=${child.id} class="step"><div class="step-body"><div class="row"><a href=${runLink(child.id)}><strong>${targetName(child.target)}</strong> …${child.id.slice(-6)}</a>${child.key !== undefined && html`<code>${child.key}</code>`}<${State} state=${child.state} /></div></div></li>`)}</ul><//>`;
 }
 
 /** What a record says; the first letter is that of a sentence. */

@@ -98,6 +98,35 @@ class WorkflowSignalsTest {
     }
 
     @Test
+    void a_child_is_started_with_its_parent_and_listed_by_it() {
+        String key = SERVER.createProject("children");
+        String parent = start(key);
+        String child = SERVER.post(
+                        key, "/v1/runs", "{\"target\":{\"handler\":\"checkout\"},\"parent\":\"%s\"}".formatted(parent))
+                .requireStatus(201)
+                .at("/run");
+
+        RestTestServer.Reply children =
+                SERVER.get(key, "/v1/runs?parent=" + parent).requireStatus(200);
+
+        assertThat(children.json().path("items")).hasSize(1);
+        assertThat(children.at("/items/0/id")).isEqualTo(child);
+        assertThat(SERVER.get(key, "/v1/runs/" + child).at("/parent")).isEqualTo(parent);
+        assertThat(SERVER.get(SERVER.createProject("elsewhere"), "/v1/runs?parent=" + parent)
+                        .json()
+                        .path("items"))
+                .isEmpty();
+        assertThat(SERVER.get(createKey(key, "\"read\"", "other"), "/v1/runs?parent=" + parent)
+                        .json()
+                        .path("items"))
+                .isEmpty();
+        SERVER.get(key, "/v1/runs?parent=x").requireStatus(400);
+        SERVER.get(key, "/v1/runs?parent=" + parent + "&state=waiting").requireStatus(400);
+        SERVER.post(key, "/v1/runs", "{\"target\":{\"handler\":\"checkout\"},\"parent\":\"x\"}")
+                .requireStatus(422);
+    }
+
+    @Test
     void a_signal_without_a_value_has_an_empty_object() {
         String key = SERVER.createProject("empty");
         String run = start(key);

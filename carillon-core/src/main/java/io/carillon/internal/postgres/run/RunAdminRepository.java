@@ -35,6 +35,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -93,6 +94,14 @@ public final class RunAdminRepository implements RunAdmin {
                     .from("deleted RETURNING " + EndedRows.COLUMNS);
 
     // The run is live, dead or in the history, which keeps the payload of some handlers.
+    private static final String CHILDREN = """
+            (SELECT r.id FROM carillon.run r
+              WHERE r.project = :project AND r.parent_id = :parent AND r.origin = 'workflow' LIMIT :limit)
+            UNION ALL
+            (SELECT h.id FROM carillon.run_history h
+              WHERE h.project = :project AND h.parent_id = :parent AND h.origin = 'workflow' LIMIT :limit)
+            """;
+
     private static final String PAYLOAD = """
             SELECT payload, codec FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id
             UNION ALL
@@ -170,6 +179,19 @@ public final class RunAdminRepository implements RunAdmin {
             if (live.isPresent()) return live;
             return bindRun(session.query(RunRows.SELECT_ENDED), project, run).first(RunRows::readEnded);
         });
+    }
+
+    @Override
+    public List<Run> children(String project, RunId parent) {
+        List<RunId> ids = database.single(session -> session.query(CHILDREN)
+                .text("project", project)
+                .uuid("parent", parent.value())
+                .number("limit", MAX_CHILDREN)
+                .list(row -> AttemptRows.runId(row, "id")));
+        return get(project, ids).stream()
+                .sorted(Comparator.comparing(child -> child.id().value(), RunRows.BY_BYTES))
+                .limit(MAX_CHILDREN)
+                .toList();
     }
 
     @Override

@@ -19,10 +19,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Queries and manual actions on runs, each within one project. */
 public interface RunAdmin {
+    int MAX_CHILDREN = 1_000;
+
     Optional<Run> get(String project, RunId run);
 
     /** Returns those of these runs that exist. */
     List<Run> get(String project, Collection<RunId> runs);
+
+    /** Returns runs that were started as children of this one, at most {@link #MAX_CHILDREN}. */
+    List<Run> children(String project, RunId parent);
 
     /** Returns the newest runs that match, waiting, running and ended. */
     List<Run> list(String project, RunFilter filter);
