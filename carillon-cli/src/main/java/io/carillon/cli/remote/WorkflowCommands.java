@@ -24,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon workflow}: runs that have recorded steps. The commands of {@code carillon run} apply to them too. */
 @Command(
         name = "workflow",
-        description = "Start, show, signal and cancel workflows.",
+        description = "Start, show, signal, cancel and retry workflows.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class WorkflowCommands extends RemoteCommandGroup {
@@ -240,5 +240,17 @@ final class WorkflowCommands extends RemoteCommandGroup {
             @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, stored with the run.") @Nullable
                     String reason) {
         return RunCommands.cancel(this, id, reason);
+    }
+
+    @Command(
+            description = "Run a dead workflow again, as a new run that continues with the step that failed. If its "
+                    + "steps were undone, it begins with the first one.",
+            sortOptions = false)
+    int retry(@Parameters(paramLabel = "ID", description = "Id of the run.") String id) {
+        JsonNode made = client().post(
+                        ApiClient.path("runs", id, "redrive"),
+                        JsonBody.emptyBody().put("keepSteps", true));
+        printer().printResult("Retried as %s.".formatted(made.path("run").stringValue("")), made, "run");
+        return ExitCode.OK;
     }
 }

@@ -108,6 +108,18 @@ class WorkflowCommandsTest {
     }
 
     @Test
+    void a_dead_workflow_is_retried() {
+        String run = start("{\"fails\":true}");
+        SERVER.run("run", "wait", run);
+
+        String again = SERVER.run("workflow", "retry", run, "-o", "name").out().strip();
+
+        SERVER.run("run", "wait", again);
+        assertThat(steps(again).path(0)).isEqualTo(steps(run).path(0));
+        assertThat(SERVER.run("workflow", "retry", run).exitCode()).isEqualTo(5);
+    }
+
+    @Test
     void children_are_listed() {
         String parent = asleep();
         String child = SERVER.run("workflow", "start", "checkout", "--parent", parent, "-o", "name")

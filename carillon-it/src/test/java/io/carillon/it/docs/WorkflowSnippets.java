@@ -99,6 +99,8 @@ if (flow.version("pick-first", 0, 1) == 1) flow.run(PICK, step -> depot.pick("fi
 }
 
 static void watch(Carillon carillon, RunId id) {
+carillon.runs().retry(id);
+
 for (RecordedStep step : carillon.runs().steps(id))
     System.out.println(step.name() + " " + step.state() + " " + step.recordedAt());
 }

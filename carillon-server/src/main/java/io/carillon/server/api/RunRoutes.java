@@ -355,6 +355,9 @@ final class RunRoutes {
     private ApiResponse redrive(ApiRequest request) {
         JsonFields body = request.optionalFields();
         Optional<JsonNode> edited = body.jsonValue("payload");
+        boolean keepSteps = body.flag("keepSteps").orElse(false);
+        if (keepSteps && edited.isPresent())
+            throw Problem.invalid("/payload", "A run that keeps its steps keeps its payload. Leave one of them out.");
         body.refuseUnknown();
         return executor.change(request, "run.redrive", "run/" + id(request), transaction -> {
             Run run = requireRun(transaction, request);
@@ -362,11 +365,12 @@ final class RunRoutes {
             if (dead) quotaCheck.checkRuns(transaction, 1);
             Runs runs = transaction.project().runs();
             RedriveResult answer = edited.isEmpty()
-                    ? runs.redrive(run.id())
+                    ? (keepSteps ? runs.retry(run.id()) : runs.redrive(run.id()))
                     : body.convert(
                             "payload",
                             () -> runs.redrive(run.id(), TargetRequest.editedPayload(runs, run, edited.get())));
             if (edited.isPresent()) transaction.addAuditDetail("payload", "edited");
+            if (keepSteps) transaction.addAuditDetail("steps", "kept");
             if (answer instanceof RedriveResult.NotDead)
                 throw Problem.of(
                         409,

@@ -1,12 +1,14 @@
 // The recorded steps of a workflow, on the page of its run.
-import { call, enc, get } from './api.js';
+import { call, enc, get, post } from './api.js';
 import { count, firstLine, friendly, pretty, targetName } from './format.js';
 import { useLoad } from './load.js';
 import {
   act,
+  ActionButton,
   Button,
   Card,
   Code,
+  confirmAction,
   ErrorBox,
   Field,
   Instant,
@@ -16,7 +18,7 @@ import {
   Time,
   toast,
 } from './parts.js';
-import { runLink } from './router.js';
+import { go, runLink } from './router.js';
 import { html, useEffect, useState } from './ui.js';
 
 const PAGE = 50;
@@ -49,6 +51,7 @@ export function Steps({ run }) {
   }, [steps.data]);
   if (!shown || shown.items.length === 0) return null;
   return html`<${Card} title="Steps"><ol class="steps flow-steps">${shown.items.map((step) => html`<${Step} key=${step.position} step=${step} path=${path} />`)}</ol>
+    ${['dead', 'quarantined'].includes(run.state) && html`<div class="card-body"><${ActionButton} icon="redo" onClick=${() => retry(run)}>Retry<//></div>`}
     <${More} next=${shown.next} load=${async () => setPages(pages + 1)} /><//><${Children} key=${run.id} run=${run} version=${version} />`;
 }
 
@@ -72,6 +75,19 @@ function Step({ step, path }) {
     ${line && html`<div class="error-text">${line}</div>`}
     ${step.error && step.error.trim() !== line && html`<details><summary>Whole error</summary><${Code} text=${step.error} label="Error" /></details>`}
     ${step.valueBytes > 0 && html`<${Value} step=${step} path=${path} />`}</div></li>`;
+}
+
+function retry(run) {
+  confirmAction({
+    title: 'Retry this workflow?',
+    confirm: 'Retry',
+    text: 'A new run continues with the step that failed. If steps were undone, it begins with the first one.',
+    run: () =>
+      post('v1/runs/' + enc(run.id) + '/redrive', { keepSteps: true }).then((made) => {
+        toast('The new run was created.');
+        go('/runs/' + made.run);
+      }),
+  });
 }
 
 /** Asks for the value of a signal. It is sent as it was typed, so that no number is rounded. */

@@ -87,11 +87,13 @@ public final class RunAdminRepository implements RunAdmin {
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r
                                   WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name
                                     AND r.key = d.key)
-              RETURNING d.*, :new::uuid AS new_id)
+              RETURNING d.*, :new::uuid AS new_id),
             """
+            + StepRows.copyOfDead() + ", redriven AS ("
             + REDRIVEN.with("payload", "coalesce(:payload::bytea, deleted.payload)")
                     .with("codec", "coalesce(:codec::text, deleted.codec)")
-                    .from("deleted RETURNING " + EndedRows.COLUMNS);
+                    .from("deleted RETURNING " + EndedRows.COLUMNS)
+            + ") SELECT " + EndedRows.COLUMNS + " FROM redriven";
 
     // The run is live, dead or in the history, which keeps the payload of some handlers.
     private static final String CHILDREN = """
@@ -276,7 +278,7 @@ public final class RunAdminRepository implements RunAdmin {
     @Override
     public List<RedriveResult> redrive(String project, List<RunId> dead) {
         List<RedriveResult> answers = new ArrayList<>();
-        for (RunId run : dead) answers.add(redrive(project, run, null));
+        for (RunId run : dead) answers.add(redrive(project, run, null, false));
         return answers;
     }
 
@@ -287,12 +289,13 @@ public final class RunAdminRepository implements RunAdmin {
     }
 
     @Override
-    public RedriveResult redrive(String project, RunId run, @Nullable Payload edited) {
+    public RedriveResult redrive(String project, RunId run, @Nullable Payload edited, boolean keepSteps) {
         UUID newId = ids.next();
         try {
             return database.withSavepoint(() -> database.single(session -> {
                 Query redrive = bindRun(session.query(REDRIVE), project, run)
                         .uuid("new", newId)
+                        .flag("keepSteps", keepSteps)
                         .bytes("payload", edited == null ? null : edited.bytes())
                         .text("codec", edited == null ? null : edited.codec());
                 if (endedRows.count(session, redrive, RunStats.Count.REDRIVEN) > 0)

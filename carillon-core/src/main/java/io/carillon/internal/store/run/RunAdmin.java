@@ -56,8 +56,11 @@ public interface RunAdmin {
     /** Starts dead runs again as new runs. Returns one result for each. */
     List<RedriveResult> redrive(String project, List<RunId> dead);
 
-    /** Like {@link #redrive(String, List)}, for one run, with another payload; null keeps the stored one. */
-    RedriveResult redrive(String project, RunId dead, @Nullable Payload edited);
+    /**
+     * Like {@link #redrive(String, List)}, for one run, with another payload; null keeps the stored one. With {@code
+     * keepSteps} the new run has the records of the workflow up to the step that failed.
+     */
+    RedriveResult redrive(String project, RunId dead, @Nullable Payload edited, boolean keepSteps);
 
     /** Returns the payload of a run; empty if the run does not exist or the history does not keep the payload. */
     Optional<Payload> payload(String project, RunId run);
