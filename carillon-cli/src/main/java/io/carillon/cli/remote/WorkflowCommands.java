@@ -52,6 +52,11 @@ final class WorkflowCommands extends RemoteCommandGroup {
                     @Nullable
                     String id,
             @Option(
+                            names = "--stuck",
+                            description = "Only workflows of which an attempt failed because their code does not match "
+                                    + "their records.")
+                    boolean stuck,
+            @Option(
                             names = "--parent",
                             paramLabel = "RUN",
                             description = "Only the children of this workflow, without other filters.")
@@ -69,6 +74,7 @@ final class WorkflowCommands extends RemoteCommandGroup {
         if (parent != null) query.put("parent", parent);
         else if (id == null) query.put("workflow", "true");
         if (id != null) query.put("key", id);
+        if (stuck) query.put("stuck", "true");
         return RunList.print(this, query, limit, watch);
     }
 

@@ -64,6 +64,7 @@ class WorkflowCommandsTest {
                         .out())
                 .containsPattern(run + " +waiting +checkout ");
         assertThat(SERVER.run("workflow", "list", "--handler", "fine").err()).contains("No items found.");
+        assertThat(SERVER.run("workflow", "list", "--stuck").err()).contains("No items found.");
     }
 
     @Test

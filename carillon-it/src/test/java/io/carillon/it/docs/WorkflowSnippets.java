@@ -4,9 +4,13 @@ import static java.time.Duration.ofDays;
 import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
+import io.carillon.event.EventType;
+import io.carillon.event.Subscribe;
+import io.carillon.event.Topic;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
+import io.carillon.schedule.When;
 import io.carillon.workflow.Flow;
 import io.carillon.workflow.RecordedStep;
 import io.carillon.workflow.Send;
@@ -59,6 +63,17 @@ carillon.start(CHECKOUT, placed, Start.id("order-4711").signal(APPROVAL, new App
 }
 
 record Approval(String by) {}
+
+static final EventType<Order> PLACED = Topic.named("orders").event("order.placed", Order.class);
+
+static void startByScheduleAndEvent(DataSource dataSource, Order standing) {
+Carillon carillon = Carillon.on(dataSource)
+        .workflow(CHECKOUT, (order, flow) -> flow.run(PICK, step -> new Parcel(order.id())))
+        .schedule("standing-order", When.cron("0 2 * * *", "Europe/Paris"), CHECKOUT.handlerType(), standing)
+        .subscribeWorkflow("confirm", PLACED, (event, flow) -> flow.run(PICK, step -> new Parcel(event.data().id())),
+                Subscribe.inAnyOrder())
+        .start();
+}
 
 static final Signal<Approval> APPROVAL = Signal.of("approval", Approval.class);
 

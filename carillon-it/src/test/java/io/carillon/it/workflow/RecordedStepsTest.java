@@ -166,6 +166,30 @@ class RecordedStepsTest {
         assertThat(executed).containsExactly("charge", "undo", "charge");
     }
 
+    @Test
+    void workflows_whose_code_does_not_match_their_records_are_listed() {
+        Carillon before = client((input, flow) -> {
+            flow.run(CHARGE, step -> "paid");
+            if (input == 2) throw new IllegalStateException("bug");
+            flow.sleep("day", Duration.ofDays(1));
+            return null;
+        });
+        RunId stuck = run(before, 1);
+        run(before, 2);
+        before.close();
+        Carillon client = client((input, flow) -> flow.run(input == 2 ? CHARGE : CHARGE.key("other"), step -> "paid"));
+        database.clock().advance(Duration.ofDays(1));
+
+        client.runDue(BUDGET);
+
+        assertThat(client.runs().page(RunQuery.of(RunFilter.all()).stuck()))
+                .extracting(Run::id)
+                .containsExactly(stuck);
+        assertThat(client.runs()
+                        .page(RunQuery.of(RunFilter.all().handler("other")).stuck()))
+                .isEmpty();
+    }
+
     private static String states(List<RecordedStep> steps) {
         return steps.stream()
                 .map(step -> step.kind() + " " + step.state())

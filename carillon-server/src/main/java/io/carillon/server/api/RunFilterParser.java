@@ -31,6 +31,7 @@ final class RunFilterParser {
             "from",
             "to",
             "workflow",
+            "stuck",
             "error",
             "payload",
             "parent");
@@ -54,9 +55,17 @@ final class RunFilterParser {
         if (request.wordParameter("workflow", List.of("true", "false"))
                 .filter("true"::equals)
                 .isPresent()) parser.query = parser.query.workflow(true);
+        if (request.wordParameter("stuck", List.of("true", "false"))
+                .filter("true"::equals)
+                .isPresent()) {
+            if (request.query("error").isPresent())
+                throw ApiRequest.invalidParameter(
+                        "error", "The parameter stuck searches in errors. Leave one of them out.");
+            parser.query = parser.query.stuck();
+        }
         Optional<String> notState = request.wordParameter("notState", states());
         if (request.query("payload").isPresent()) requireManage(request);
-        if (request.query("payload").isPresent() || request.query("error").isPresent())
+        if (parser.query.payload() != null || parser.query.error() != null)
             request.caller()
                     .limits()
                     .requireSearch(

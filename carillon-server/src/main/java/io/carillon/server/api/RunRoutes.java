@@ -64,6 +64,7 @@ final class RunRoutes {
                                 "from",
                                 "to",
                                 "workflow",
+                                "stuck",
                                 "parent",
                                 "error",
                                 "payload"),
