@@ -66,6 +66,7 @@ final class LostAnswerCases extends LostCases {
                 entry("RunAdminRepository.CANCEL_WAITING", this::cancelWaiting),
                 entry("RunAdminRepository.REDRIVE", this::redrive),
                 entry("AttemptEndings.RETRY", this::retry),
+                entry("AttemptEndings.WAIT", this::waitOfWorkflow),
                 entry("AttemptEndings.AWAIT", this::await),
                 entry("AttemptEndings.CANCEL", () -> ending(new Transition.Cancel("enough"), RunState.CANCELLED)),
                 entry("AttemptEndings.DIE", () -> ending(new Transition.MarkDead("no"), RunState.DEAD)),
@@ -184,6 +185,20 @@ final class LostAnswerCases extends LostCases {
                     assertThat(get(held.run())).returns(1, Run::failures).returns(RunState.WAITING, Run::state);
                     assertThat(storage().runAdmin().attempts(PROJECT, held.run()))
                             .hasSize(1);
+                });
+    }
+
+    private LostAnswer waitOfWorkflow() {
+        ClaimedAttempt held = claimNewRun();
+        return LostAnswer.of(
+                () -> faultyStorage
+                        .runs()
+                        .apply(held.node(), List.of(ended(held.attempt(), new Transition.Snooze(SECOND, true)))),
+                answer -> {
+                    assertThat(answer).isEqualTo(List.of(WriteResult.ACCEPTED));
+                    assertThat(get(held.run())).returns(0, Run::failures).returns(RunState.WAITING, Run::state);
+                    assertThat(storage().runAdmin().attempts(PROJECT, held.run()))
+                            .isEmpty();
                 });
     }
 

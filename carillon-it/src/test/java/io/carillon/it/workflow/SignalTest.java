@@ -10,6 +10,7 @@ import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
+import io.carillon.run.AttemptRecord;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Origin;
@@ -241,6 +242,10 @@ class SignalTest {
         client.runDue(BUDGET);
 
         assertThat(seen).containsExactly("ann", "ann", "cid", "ann", "cid", "nothing");
+        // The first attempt says when the workflow started. Later waits leave no attempt.
+        assertThat(client.runs().attempts(run))
+                .extracting(AttemptRecord::attempt)
+                .containsExactly(1);
         assertThat(state(handle)).isEqualTo(RunState.SUCCEEDED);
     }
 
