@@ -73,8 +73,16 @@ final class RunFilterParser {
         return notState.isPresent() ? parser.query.notState(RunState.of(notState.get())) : parser.query;
     }
 
+    /** Returns what finds the runs that the request names by a unique key or by their parent; empty if it does not. */
+    static Optional<Function<Project, List<Run>>> named(ApiRequest request) {
+        Optional<String> key = request.query("key");
+        return key.isPresent()
+                ? key.map(value -> byKey(request, value))
+                : request.query("parent").map(parent -> childrenOf(request, parent));
+    }
+
     /** Returns what finds the run that has the unique key of the request, or had it and still holds it. */
-    static Function<Project, Optional<Run>> byKey(ApiRequest request, String key) {
+    private static Function<Project, List<Run>> byKey(ApiRequest request, String key) {
         String handler = request.query("handler")
                 .orElseThrow(() -> ApiRequest.invalidParameter(
                         "handler", "A unique key belongs to a handler: the parameter key needs the handler."));
@@ -84,11 +92,11 @@ final class RunFilterParser {
                         other, "Beside the parameter key, only handler is allowed. Leave this out.");
         checked("key", () -> Names.checkKey("key", key));
         WorkflowType<Object> type = checked("handler", () -> WorkflowType.of(handler, Object.class));
-        return project -> project.workflow(type, key).get();
+        return project -> project.workflow(type, key).get().stream().toList();
     }
 
     /** Returns what finds the children of a workflow. */
-    static Function<Project, List<Run>> childrenOf(ApiRequest request, String parent) {
+    private static Function<Project, List<Run>> childrenOf(ApiRequest request, String parent) {
         for (String other : NOT_WITH_KEY)
             if (!other.equals("parent") && request.query(other).isPresent())
                 throw ApiRequest.invalidParameter(other, "The parameter parent stands alone. Leave this out.");

@@ -30,6 +30,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -105,10 +106,8 @@ final class RunRoutes {
     }
 
     private ApiResponse list(ApiRequest request) {
-        Optional<String> key = request.query("key");
-        if (key.isPresent()) return runWithKey(request, key.get());
-        Optional<String> parent = request.query("parent");
-        if (parent.isPresent()) return children(request, parent.get());
+        Optional<Function<Project, List<Run>>> byName = RunFilterParser.named(request);
+        if (byName.isPresent()) return namedRuns(request, byName.get());
         RunQuery filtered = RunFilterParser.query(request);
         Optional<String> behind = executor.cursor(request);
         if (!request.caller()
@@ -137,22 +136,8 @@ final class RunRoutes {
                 Optional.ofNullable(found.next()).map(RunId::toString));
     }
 
-    private ApiResponse runWithKey(ApiRequest request, String key) {
-        Optional<Run> found = executor.read(
-                        request,
-                        transaction -> RunFilterParser.byKey(request, key).apply(transaction.project()))
-                .filter(run -> isVisible(request, run));
-        found.ifPresent(run -> reserveMemory(request, run.details()));
-        return executor.page(request, found.stream().map(JsonResponses::run), Optional.empty());
-    }
-
-    private ApiResponse children(ApiRequest request, String parent) {
-        List<Run> found = executor
-                .read(
-                        request,
-                        transaction ->
-                                RunFilterParser.childrenOf(request, parent).apply(transaction.project()))
-                .stream()
+    private ApiResponse namedRuns(ApiRequest request, Function<Project, List<Run>> named) {
+        List<Run> found = executor.read(request, transaction -> named.apply(transaction.project())).stream()
                 .filter(run -> isVisible(request, run))
                 .toList();
         found.forEach(run -> reserveMemory(request, run.details()));
