@@ -249,7 +249,10 @@ public final class Carillon implements Enqueuer, AutoCloseable {
                         new ProjectEvents.Wake(
                                 engine == null && config.wakeup().notifies(), this::wakeDispatcher, this::wakeNodes),
                         new ProjectWorkflows.Wake(
-                                engine == null && config.wakeup().notifies(), this::announceSignal)),
+                                engine == null && config.wakeup().notifies(), this::announceSignal),
+                        start -> storage.transaction((connection, afterCommit) ->
+                                start.apply(projectInTransaction(factory, connection, afterCommit)
+                                        .workflows()))),
                 (in, hints) -> projectInTransaction(factory, in, hints));
     }
 
@@ -272,7 +275,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         ProjectWorkflows.Wake signalWake = new ProjectWorkflows.Wake(
                 eventWake.notifyNodes(), workflow -> later.accept(() -> announceSignal(workflow)));
         Project.ChangeHooks changeHooks = new Project.ChangeHooks(
-                wakeAfterCommit, event -> later.accept(() -> notifyListeners(event)), eventWake, signalWake);
+                wakeAfterCommit, event -> later.accept(() -> notifyListeners(event)), eventWake, signalWake, null);
         return new Project(
                 factory,
                 ports,

@@ -186,6 +186,25 @@ public final class CarillonBuilder {
     }
 
     /**
+     * Like {@link #subscribe(String, EventType, Handler, Subscribe)}, but starts a workflow for each event, whose input
+     * is the event. With {@link Subscribe#inOrder()}, a workflow starts when the one before it has ended.
+     */
+    public <T> CarillonBuilder subscribeWorkflow(
+            String name, EventType<T> type, Workflow<Event<T>, ?> workflow, Subscribe options) {
+        HandlerOptions handlerOptions = HandlerOptions.defaults();
+        return addSubscription(
+                name,
+                EventHandlers.pattern(type),
+                options,
+                new Handlers.RegisteredHandler<Event<T>>(
+                        EventHandlers.<T>handlerType(name),
+                        handlerOptions,
+                        false,
+                        workflowHandlers.handler(workflow, handlerOptions),
+                        eventHandlers.typed(type)));
+    }
+
+    /**
      * Declares a subscription to all events that a pattern selects. The handler receives the encoded data of the
      * events.
      */

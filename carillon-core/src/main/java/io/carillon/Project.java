@@ -42,7 +42,8 @@ public final class Project implements Enqueuer {
             Runnable wakeNodes,
             ScheduleListener scheduleListener,
             ProjectEvents.Wake events,
-            ProjectWorkflows.Wake signals) {}
+            ProjectWorkflows.Wake signals,
+            ProjectWorkflows.@Nullable StartTransaction startTransaction) {}
 
     /** Creates the API of the same project, bound to a caller's transaction. */
     @FunctionalInterface
@@ -114,8 +115,9 @@ public final class Project implements Enqueuer {
         return workflows().get(run);
     }
 
-    private ProjectWorkflows workflows() {
-        return new ProjectWorkflows(runFactory, ports, runWriter::store, changeHooks.signals());
+    ProjectWorkflows workflows() {
+        return new ProjectWorkflows(
+                runFactory, ports, runWriter::store, changeHooks.signals(), changeHooks.startTransaction());
     }
 
     /** Stores an event. A version conflict is a result and not an exception. */
@@ -155,6 +157,11 @@ public final class Project implements Enqueuer {
 
         private PreparedRun(NewRun run) {
             this.run = run;
+        }
+
+        /** Returns a copy that is a child of this workflow. */
+        public PreparedRun asChildOf(RunId workflow) {
+            return new PreparedRun(run.asChildOf(workflow));
         }
     }
 

@@ -49,6 +49,16 @@ public final class Runs {
     }
 
     /**
+     * Returns up to 1,000 workflows that were started as children of this one, the oldest first. Those that retention
+     * has removed are not among them.
+     *
+     * @see io.carillon.workflow.Start#childOf
+     */
+    public List<Run> children(RunId parent) {
+        return admin.children(project, parent);
+    }
+
+    /**
      * Returns the result of a succeeded run, decoded as this type. Empty if the run does not exist, has not succeeded,
      * or has no result.
      *
@@ -163,7 +173,15 @@ public final class Runs {
 
     /** Creates a new run from a dead run and links the two. */
     public RedriveResult redrive(RunId run) {
-        return redriveWith(run, null);
+        return redriveWith(run, null, false);
+    }
+
+    /**
+     * Like {@link #redrive(RunId)}, but a workflow continues where it failed: the new run has the records of the dead
+     * one, except that of the step which failed. If steps were undone, it begins with its first step.
+     */
+    public RedriveResult retry(RunId workflow) {
+        return redriveWith(workflow, null, true);
     }
 
     /**
@@ -173,11 +191,11 @@ public final class Runs {
     public RedriveResult redrive(RunId run, Object payload) {
         Payload edited =
                 payload instanceof Payload encoded ? encoded : new Payload(codec.encode(payload), codec.name());
-        return redriveWith(run, RunFactory.requireWithinLimit(run.toString(), edited));
+        return redriveWith(run, RunFactory.requireWithinLimit(run.toString(), edited), false);
     }
 
-    private RedriveResult redriveWith(RunId run, @Nullable Payload edited) {
-        RedriveResult answer = admin.redrive(project, run, edited);
+    private RedriveResult redriveWith(RunId run, @Nullable Payload edited, boolean keepSteps) {
+        RedriveResult answer = admin.redrive(project, run, edited, keepSteps);
         wakeNodes.run();
         return answer;
     }

@@ -104,7 +104,7 @@ public record Run(
      * Further data of the run. Each component except {@code policy} is null if the run has no such value.
      *
      * @param policy the retry and timeout settings that the run has of its own
-     * @param parent the dead run from which this run was redriven
+     * @param parent the dead run from which this run was redriven, or the workflow that started it as its child
      * @param parked why the run is not claimable
      * @param lastError the first line of the error of the latest failed attempt, while the run has not ended
      * @param reason the error, or the reason why the run was cancelled, skipped or missed

@@ -132,6 +132,14 @@ public final class RunQuery {
         return with(new Contents(contents.error, contents.payload, workflow));
     }
 
+    /**
+     * Returns a copy that matches only workflows of which an attempt failed because their code does not match their
+     * records. They wait for another try by a node with the right code, or are dead.
+     */
+    public RunQuery stuck() {
+        return error("does not match its records").workflow(true);
+    }
+
     private RunQuery with(Contents changed) {
         return new RunQuery(filter, schedule, before, not, created, changed);
     }

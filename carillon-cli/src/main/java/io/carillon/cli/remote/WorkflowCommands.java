@@ -24,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon workflow}: runs that have recorded steps. The commands of {@code carillon run} apply to them too. */
 @Command(
         name = "workflow",
-        description = "Start, show, signal and cancel workflows.",
+        description = "Start, show, signal, cancel and retry workflows.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class WorkflowCommands extends RemoteCommandGroup {
@@ -52,6 +52,17 @@ final class WorkflowCommands extends RemoteCommandGroup {
                     @Nullable
                     String id,
             @Option(
+                            names = "--stuck",
+                            description = "Only workflows of which an attempt failed because their code does not match "
+                                    + "their records.")
+                    boolean stuck,
+            @Option(
+                            names = "--parent",
+                            paramLabel = "RUN",
+                            description = "Only the children of this workflow, without other filters.")
+                    @Nullable
+                    String parent,
+            @Option(
                             names = "--limit",
                             paramLabel = "N",
                             defaultValue = "20",
@@ -60,8 +71,10 @@ final class WorkflowCommands extends RemoteCommandGroup {
             @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
         Map<String, String> query = filter.query();
         // A workflow that was just started has no record yet.
-        if (id == null) query.put("workflow", "true");
-        else query.put("key", id);
+        if (parent != null) query.put("parent", parent);
+        else if (id == null) query.put("workflow", "true");
+        if (id != null) query.put("key", id);
+        if (stuck) query.put("stuck", "true");
         return RunList.print(this, query, limit, watch);
     }
 
@@ -130,6 +143,28 @@ final class WorkflowCommands extends RemoteCommandGroup {
                                     + "ended, and for 14 days after its start or --key-window, no other one starts.")
                     @Nullable
                     String id,
+            @Option(names = "--parent", paramLabel = "RUN", description = "Start it as a child of this workflow.")
+                    @Nullable
+                    String parent,
+            @Option(
+                            names = "--signal",
+                            paramLabel = "SIGNAL",
+                            description = "Send this signal too: to the started workflow, or to the one that has the "
+                                    + "id.")
+                    @Nullable
+                    String signal,
+            @Option(
+                            names = "--signal-value",
+                            paramLabel = "JSON",
+                            description = "Value of --signal; @FILE reads a file. Default: {}.")
+                    @Nullable
+                    String signalValue,
+            @Option(
+                            names = "--signal-id",
+                            paramLabel = "ID",
+                            description = "Id of --signal. The workflow gets at most one signal with it.")
+                    @Nullable
+                    String signalId,
             @Mixin EnqueueFlags flags) {
         ObjectNode body = flags.json(name);
         if (id != null) {
@@ -137,19 +172,38 @@ final class WorkflowCommands extends RemoteCommandGroup {
             body.put("key", id);
             if (!body.has("keyWindow")) body.put("keyWindow", ID_HELD);
         }
+        JsonBody.putIfGiven(body, "parent", parent);
+        if (signal != null) body.set("signal", signalJson(signal, "--signal-value", signalValue, signalId));
+        else if (signalValue != null || signalId != null)
+            throw new UsageException("--signal-value and --signal-id need --signal.");
         JsonNode made = client().post("/v1/runs", body);
         String run = made.path("run").stringValue("");
         boolean fresh = made.path("enqueued").booleanValue(true);
         printer()
                 .printResult(
-                        fresh
-                                ? "Started %s as %s.".formatted(name, run)
-                                : "%s already has the %s; nothing was started."
-                                        .formatted(run, id == null ? "unique key" : "id"),
+                        (fresh
+                                        ? "Started %s as %s.".formatted(name, run)
+                                        : "%s already has the %s; nothing was started."
+                                                .formatted(run, id == null ? "unique key" : "id"))
+                                + signalText(signal, made),
                         made,
                         "run");
         ScheduleApplier.printWarnings(shell, made);
         return ExitCode.OK;
+    }
+
+    private static ObjectNode signalJson(String name, String valueOption, @Nullable String value, @Nullable String id) {
+        ObjectNode json = JsonBody.emptyBody().put("name", name);
+        if (value != null) json.set("value", JsonInput.parseOrReadFile(valueOption, value));
+        JsonBody.putIfGiven(json, "id", id);
+        return json;
+    }
+
+    private static String signalText(@Nullable String signal, JsonNode made) {
+        if (signal == null) return "";
+        return made.path("signal").stringValue("").equals("sent")
+                ? " Sent signal %s.".formatted(signal)
+                : " It already has a signal with this id.";
     }
 
     @Command(
@@ -170,9 +224,7 @@ final class WorkflowCommands extends RemoteCommandGroup {
                             description = "Id of the signal. The workflow gets at most one signal with it.")
                     @Nullable
                     String id) {
-        ObjectNode body = JsonBody.emptyBody().put("name", name);
-        if (value != null) body.set("value", JsonInput.parseOrReadFile("--value", value));
-        JsonBody.putIfGiven(body, "id", id);
+        ObjectNode body = signalJson(name, "--value", value, id);
         JsonNode answer = client().post(ApiClient.path("runs", run, "signals"), body);
         boolean sent = answer.path("result").stringValue("").equals("sent");
         printer()
@@ -194,5 +246,17 @@ final class WorkflowCommands extends RemoteCommandGroup {
             @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, stored with the run.") @Nullable
                     String reason) {
         return RunCommands.cancel(this, id, reason);
+    }
+
+    @Command(
+            description = "Run a dead workflow again, as a new run that continues with the step that failed. If its "
+                    + "steps were undone, it begins with the first one.",
+            sortOptions = false)
+    int retry(@Parameters(paramLabel = "ID", description = "Id of the run.") String id) {
+        JsonNode made = client().post(
+                        ApiClient.path("runs", id, "redrive"),
+                        JsonBody.emptyBody().put("keepSteps", true));
+        printer().printResult("Retried as %s.".formatted(made.path("run").stringValue("")), made, "run");
+        return ExitCode.OK;
     }
 }

@@ -255,12 +255,15 @@ final class FlowRecords {
     /** Ends the execution unless this time is over. */
     void waitUntil(Instant until) {
         Duration left = Duration.between(lastRead, until);
-        if (!left.isNegative() && !left.isZero()) throw end(Outcome.snoozed(left));
+        if (left.isNegative() || left.isZero()) return;
+        attempt.markWaiting();
+        throw end(Outcome.snoozed(left));
     }
 
     /** Ends the execution until this time, or until the answer arrives. */
     Ended awaitAnswer(Instant until) {
         attempt.markAwaitingAnswer();
+        attempt.markWaiting();
         Duration left = Duration.between(lastRead, until);
         return end(Outcome.snoozed(left.isNegative() ? Duration.ZERO : left));
     }

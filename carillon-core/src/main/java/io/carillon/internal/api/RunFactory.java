@@ -107,7 +107,8 @@ public final class RunFactory {
                 keyLimit == null ? null : Gate.of(keyLimit),
                 null,
                 options.keyWindow(),
-                new Run.Policy(options.retry(), options.timeout()));
+                new Run.Policy(options.retry(), options.timeout()),
+                null);
         return runHeaders.addTo(run);
     }
 

@@ -212,6 +212,7 @@ public final class Engine implements AutoCloseable {
                 identity.pid(),
                 identity.version(),
                 node.handlers().names(),
+                node.handlers().workflows(),
                 config.concurrency(),
                 wakeupController.wakeup().mode().text());
     }

@@ -297,6 +297,11 @@ public final class PostgresStorage implements Storage {
     }
 
     @Override
+    public <T> T transaction(TransactionWork<T> work) {
+        return database.transaction(session -> work.run(session.connection(), session::afterCommit));
+    }
+
+    @Override
     public void close() {
         try {
             heartbeatConnection.close();

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers the headers of the context propagators; null if there are none
  * @param keyWindow how long the unique key is held at least; null if it is held until the run ends
  * @param policy the retry and timeout settings that the run has of its own
+ * @param parent the workflow that starts the run; null if none does
  */
 public record NewRun(
         RunId id,
@@ -34,7 +35,8 @@ public record NewRun(
         @Nullable Gate gate,
         @Nullable String headers,
         @Nullable Duration keyWindow,
-        Run.Policy policy) {
+        Run.Policy policy,
+        @Nullable RunId parent) {
     /** Creates a run without headers, key window and policy. */
     public NewRun(
             RunId id,
@@ -60,7 +62,8 @@ public record NewRun(
                 gate,
                 null,
                 null,
-                Run.Policy.none());
+                Run.Policy.none(),
+                null);
     }
 
     /** Returns whether the run waits for the end of other runs. */
@@ -70,25 +73,35 @@ public record NewRun(
 
     /** Returns a copy with these headers. */
     public NewRun withHeaders(String newHeaders) {
-        return copy(newHeaders, keyWindow, policy);
+        return copy(origin, newHeaders, keyWindow, policy, parent);
     }
 
     /** Returns a copy with this key window. */
     public NewRun withKeyWindow(@Nullable Duration newWindow) {
-        return copy(headers, newWindow, policy);
+        return copy(origin, headers, newWindow, policy, parent);
     }
 
     /** Returns a copy with this policy. */
     public NewRun withPolicy(Run.Policy newPolicy) {
-        return copy(headers, keyWindow, newPolicy);
+        return copy(origin, headers, keyWindow, newPolicy, parent);
     }
 
-    private NewRun copy(@Nullable String newHeaders, @Nullable Duration newWindow, Run.Policy newPolicy) {
+    /** Returns a copy that this workflow starts. */
+    public NewRun asChildOf(RunId newParent) {
+        return copy(Origin.WORKFLOW, headers, keyWindow, policy, newParent);
+    }
+
+    private NewRun copy(
+            Origin newOrigin,
+            @Nullable String newHeaders,
+            @Nullable Duration newWindow,
+            Run.Policy newPolicy,
+            @Nullable RunId newParent) {
         return new NewRun(
                 id,
                 lane,
                 priority,
-                origin,
+                newOrigin,
                 target,
                 payload,
                 due,
@@ -97,6 +110,7 @@ public record NewRun(
                 gate,
                 newHeaders,
                 newWindow,
-                newPolicy);
+                newPolicy,
+                newParent);
     }
 }

@@ -15,8 +15,16 @@ public sealed interface Transition {
     /** The failure is counted, and the run is tried again after the delay. */
     record Retry(Duration delay, String error, boolean timedOut) implements Transition {}
 
-    /** The run is tried again after the delay. No failure is counted. */
-    record Snooze(Duration delay) implements Transition {}
+    /**
+     * The run is tried again after the delay. No failure is counted.
+     *
+     * @param isWait whether a workflow waits, so that the attempt leaves no row of its own
+     */
+    record Snooze(Duration delay, boolean isWait) implements Transition {
+        public Snooze(Duration delay) {
+            this(delay, false);
+        }
+    }
 
     /**
      * The attempt stays open until another system completes it. Without a completion within the timeout the attempt

@@ -83,6 +83,15 @@ public interface Storage extends AutoCloseable {
      */
     AdminPorts inTransaction(Connection caller, Consumer<Runnable> afterCommit);
 
+    /** Runs work in a new transaction, which is repeated if it failed for a reason that may pass. */
+    <T> T transaction(TransactionWork<T> work);
+
+    /** Work in a transaction; {@code afterCommit} receives what runs after its commit. */
+    @FunctionalInterface
+    interface TransactionWork<T> {
+        T run(Connection connection, Consumer<Runnable> afterCommit);
+    }
+
     @Override
     void close();
 }

@@ -85,6 +85,10 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
         flow.run(Step.of("charge", JsonNode.class), step -> order);
         for (JsonNode item : order.path("items"))
             flow.run(Step.of("pick", String.class).key(item.asString()), step -> "picked ".repeat(1_000));
+        if (order.path("fails").asBoolean(false))
+            flow.run(Step.of("broken", String.class).retry(Retry.none()), step -> {
+                throw new IllegalStateException("broken");
+            });
         if (order.path("sleeps").asBoolean(false)) flow.sleep("cooling-off", Duration.ofDays(3));
         if (order.path("approved").asBoolean(false))
             flow.await(Signal.of("approval", JsonNode.class), Duration.ofDays(7));

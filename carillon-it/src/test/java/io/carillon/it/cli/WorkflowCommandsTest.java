@@ -64,6 +64,7 @@ class WorkflowCommandsTest {
                         .out())
                 .containsPattern(run + " +waiting +checkout ");
         assertThat(SERVER.run("workflow", "list", "--handler", "fine").err()).contains("No items found.");
+        assertThat(SERVER.run("workflow", "list", "--stuck").err()).contains("No items found.");
     }
 
     @Test
@@ -105,6 +106,64 @@ class WorkflowCommandsTest {
                         .err())
                 .contains("Remove --key");
         assertThat(SERVER.run("workflow", "list", "--id", "order-4711").err()).contains("needs the handler");
+    }
+
+    @Test
+    void a_dead_workflow_is_retried() {
+        String run = start("{\"fails\":true}");
+        SERVER.run("run", "wait", run);
+
+        String again = SERVER.run("workflow", "retry", run, "-o", "name").out().strip();
+
+        SERVER.run("run", "wait", again);
+        assertThat(steps(again).path(0)).isEqualTo(steps(run).path(0));
+        assertThat(SERVER.run("workflow", "retry", run).exitCode()).isEqualTo(5);
+    }
+
+    @Test
+    void children_are_listed() {
+        String parent = asleep();
+        String child = SERVER.run("workflow", "start", "checkout", "--parent", parent, "-o", "name")
+                .out()
+                .strip();
+
+        assertThat(SERVER.run("workflow", "list", "--parent", parent, "-o", "name")
+                        .out())
+                .isEqualTo(child + "\n");
+        assertThat(SERVER.run("workflow", "get", child).out()).containsPattern("parent +" + parent);
+    }
+
+    @Test
+    void a_start_sends_a_signal_too() {
+        String[] command = {
+            "workflow",
+            "start",
+            "checkout",
+            "--id",
+            "order-signal",
+            "--payload",
+            "{\"approved\":true}",
+            "--signal",
+            "approval",
+            "--signal-value",
+            "{\"by\":\"ann\"}",
+            "--signal-id",
+            "mail-77"
+        };
+
+        assertThat(SERVER.run(command).out())
+                .matches("Started checkout as run_[0-9a-z]{26}\\. Sent signal approval\\.\n");
+        String run = SERVER.run("workflow", "list", "--handler", "checkout", "--id", "order-signal", "-o", "name")
+                .out()
+                .strip();
+        assertThat(SERVER.run("run", "wait", run).exitCode()).isZero();
+        assertThat(SERVER.run("workflow", "steps", run).out()).contains("{\"by\":\"ann\"}");
+        assertThat(SERVER.run(command).out())
+                .isEqualTo(run
+                        + " already has the id; nothing was started. It already has a signal with this id.\n");
+        assertThat(SERVER.run("workflow", "start", "checkout", "--signal-id", "x")
+                        .err())
+                .contains("need --signal");
     }
 
     @Test

@@ -4,9 +4,13 @@ import static java.time.Duration.ofDays;
 import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
+import io.carillon.event.EventType;
+import io.carillon.event.Subscribe;
+import io.carillon.event.Topic;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
+import io.carillon.schedule.When;
 import io.carillon.workflow.Flow;
 import io.carillon.workflow.RecordedStep;
 import io.carillon.workflow.Send;
@@ -55,9 +59,21 @@ Optional<Run> run = order.get();
 Optional<String> receipt = order.result(String.class);
 order.cancel("the customer has changed her mind");
 order.signal(APPROVAL, new Approval("ann"), Send.id("mail-77"));
+carillon.start(CHECKOUT, placed, Start.id("order-4711").signal(APPROVAL, new Approval("ann"), Send.id("mail-77")));
 }
 
 record Approval(String by) {}
+
+static final EventType<Order> PLACED = Topic.named("orders").event("order.placed", Order.class);
+
+static void startByScheduleAndEvent(DataSource dataSource, Order standing) {
+Carillon carillon = Carillon.on(dataSource)
+        .workflow(CHECKOUT, (order, flow) -> flow.run(PICK, step -> new Parcel(order.id())))
+        .schedule("standing-order", When.cron("0 2 * * *", "Europe/Paris"), CHECKOUT.handlerType(), standing)
+        .subscribeWorkflow("confirm", PLACED, (event, flow) -> flow.run(PICK, step -> new Parcel(event.data().id())),
+                Subscribe.inAnyOrder())
+        .start();
+}
 
 static final Signal<Approval> APPROVAL = Signal.of("approval", Approval.class);
 
@@ -73,6 +89,13 @@ static String refund(Carillon carillon, Flow flow, Payment paid) {
     String refund = flow.run(START_REFUND, step ->
             carillon.start(REFUND, paid, Start.id(step.idempotencyKey())).run().toString());
     return flow.awaitRun(RunId.parse(refund), String.class);
+}
+
+static String startRefund(Carillon carillon, Flow flow, Payment paid) {
+    return flow.run(START_REFUND, step -> carillon.start(
+                    REFUND, paid, Start.id(step.idempotencyKey()).childOf(flow.id()))
+            .run()
+            .toString());
 }
 
 static Workflow<Order, String> refundable(Bank bank, Depot depot) {
@@ -91,6 +114,8 @@ if (flow.version("pick-first", 0, 1) == 1) flow.run(PICK, step -> depot.pick("fi
 }
 
 static void watch(Carillon carillon, RunId id) {
+carillon.runs().retry(id);
+
 for (RecordedStep step : carillon.runs().steps(id))
     System.out.println(step.name() + " " + step.state() + " " + step.recordedAt());
 }

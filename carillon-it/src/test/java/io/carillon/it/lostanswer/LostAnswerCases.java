@@ -66,6 +66,7 @@ final class LostAnswerCases extends LostCases {
                 entry("RunAdminRepository.CANCEL_WAITING", this::cancelWaiting),
                 entry("RunAdminRepository.REDRIVE", this::redrive),
                 entry("AttemptEndings.RETRY", this::retry),
+                entry("AttemptEndings.WAIT", this::waitOfWorkflow),
                 entry("AttemptEndings.AWAIT", this::await),
                 entry("AttemptEndings.CANCEL", () -> ending(new Transition.Cancel("enough"), RunState.CANCELLED)),
                 entry("AttemptEndings.DIE", () -> ending(new Transition.MarkDead("no"), RunState.DEAD)),
@@ -184,6 +185,20 @@ final class LostAnswerCases extends LostCases {
                     assertThat(get(held.run())).returns(1, Run::failures).returns(RunState.WAITING, Run::state);
                     assertThat(storage().runAdmin().attempts(PROJECT, held.run()))
                             .hasSize(1);
+                });
+    }
+
+    private LostAnswer waitOfWorkflow() {
+        ClaimedAttempt held = claimNewRun();
+        return LostAnswer.of(
+                () -> faultyStorage
+                        .runs()
+                        .apply(held.node(), List.of(ended(held.attempt(), new Transition.Snooze(SECOND, true)))),
+                answer -> {
+                    assertThat(answer).isEqualTo(List.of(WriteResult.ACCEPTED));
+                    assertThat(get(held.run())).returns(0, Run::failures).returns(RunState.WAITING, Run::state);
+                    assertThat(storage().runAdmin().attempts(PROJECT, held.run()))
+                            .isEmpty();
                 });
     }
 
@@ -384,8 +399,8 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer register() {
-        NodeRegistration info =
-                new NodeRegistration(UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), 50, "notify");
+        NodeRegistration info = new NodeRegistration(
+                UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), Set.of(), 50, "notify");
         return LostAnswer.of(
                 call(() -> faultyStorage.nodes().register(info)),
                 answer -> assertThat(storage().nodes().list())
@@ -422,8 +437,8 @@ final class LostAnswerCases extends LostCases {
 
     private LostAnswer wakeUnknownHandlers() {
         RunId id = enqueueWithoutHandler();
-        NodeRegistration capableNode =
-                new NodeRegistration(UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), 50, "notify");
+        NodeRegistration capableNode = new NodeRegistration(
+                UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), Set.of(), 50, "notify");
         return LostAnswer.of(call(() -> faultyStorage.nodes().register(capableNode)), answer -> {
             assertThat(get(id).details().parked()).isNull();
             assertThat(claim(capableNode.id(), 9)).hasSize(1);

@@ -72,7 +72,7 @@ class OutdatedNodeTest {
         Migrator migrator = new Migrator(database.dataSource());
         NodeStore nodes = new PostgresStorage(database.dataSource(), TickPlanner.defaults()).nodes();
         UUID node = UUID.randomUUID();
-        nodes.register(new NodeRegistration(node, "a", "host", 1, "0.1", Set.of("item"), 1, "poll"));
+        nodes.register(new NodeRegistration(node, "a", "host", 1, "0.1", Set.of("item"), Set.of(), 1, "poll"));
 
         assertThat(nodes.recordHeartbeat(node, 0, List.of()).outdated()).isFalse();
         database.execute(

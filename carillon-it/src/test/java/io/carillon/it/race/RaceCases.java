@@ -77,6 +77,7 @@ final class RaceCases extends RaceCaseList {
         ending("AttemptEndings.SUCCEED_IN_PLACE", new Transition.Complete(null));
         ending("AttemptEndings.SUCCEED", new Transition.Complete(RaceFixture.bytes("\"sent\"")));
         ending("AttemptEndings.RETRY", new Transition.Retry(SECOND, "oops", false));
+        ending("AttemptEndings.WAIT", new Transition.Snooze(SECOND, true));
         ending("AttemptEndings.DIE", new Transition.MarkDead("no"));
         ending("AttemptEndings.CANCEL", new Transition.Cancel("enough"));
         ending("AttemptEndings.AWAIT", new Transition.AwaitCallback(MINUTE, "digest", TEN));

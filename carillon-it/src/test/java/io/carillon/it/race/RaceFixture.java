@@ -151,7 +151,7 @@ final class RaceFixture extends PlanningContract {
     }
 
     static NodeRegistration info(UUID node, String... handlers) {
-        return new NodeRegistration(node, "n", "host", 1, "1", Set.of(handlers), 50, "notify");
+        return new NodeRegistration(node, "n", "host", 1, "1", Set.of(handlers), Set.of(handlers), 50, "notify");
     }
 
     void runs() {

@@ -248,7 +248,7 @@ class ScaleOutTest {
     private static UUID node() {
         UUID id = UUID.randomUUID();
         withStorage(storage -> storage.nodes()
-                .register(new NodeRegistration(id, "n", "host", 1, "1", Set.of(HANDLER), HELD, "notify")));
+                .register(new NodeRegistration(id, "n", "host", 1, "1", Set.of(HANDLER), Set.of(), HELD, "notify")));
         return id;
     }
 

@@ -69,6 +69,7 @@ final class GenericPlan {
             workflow boolean false
             unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             target text 'handler' | codec text 'json' | payload bytea '' | headers text null
+            parents uuid[] '{null}' | parent uuid null | maxUnread bigint 1000 | maxBytesBefore bigint 1000000
             headerTexts text[] '{null}' | policies text[] '{null}' | policy text null
             origin text 'direct' | key text null | schedule uuid null
             instant timestamptz null | delay float8 0 | windows float8[] '{60}' | attempt int 1
@@ -80,8 +81,8 @@ final class GenericPlan {
             tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
             tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}'
             tickStartBy timestamptz[] '{2026-03-03}' | tickMayStartLate bool[] '{null}' | versions bigint[] '{1}'
-            replays bigint[] '{0}' | ticks bigint[] '{1}' | seqs bigint[] '{9223372036854775807}' | firsts int[] '{1}'
-            lasts int[] '{1}' | toTick bigint 2 | toSeq bigint 9223372036854775807 | days date[] '{2026-03-02}'
+            replays bigint[] '{0}' | snapshots bigint[] '{1}' | seqs bigint[] '{9223372036854775807}' | firsts int[] '{1}'
+            lasts int[] '{1}' | toSnapshot bigint 2 | toSeq bigint 9223372036854775807 | days date[] '{2026-03-02}'
             runs uuid[] '{00000000-0000-7000-8000-000000000008}' | topic text 'orders' | expected bigint null
             events uuid[] '{00000000-0000-7000-8000-000000000009}' | topics text[] '{orders}'
             position int 0 | path text 'charge' | value bytea '' | sleep float8 null | error text null
@@ -89,12 +90,12 @@ final class GenericPlan {
             signal text 'approval' | awaitedRun uuid '00000000-0000-7000-8000-000000000009'
             waiting uuid[] '{00000000-0000-7000-8000-000000000008}' | onFailures text[] '{cancel}'
             awaited uuid[] '{00000000-0000-7000-8000-000000000009}'
-            seq bigint 9223372036854775807 | tick bigint 0 | separated text[] '{}'
+            seq bigint 9223372036854775807 | snapshot bigint 0 | separated text[] '{}'
             EventDispatchRepository.events uuid[] '{00000000-0000-7000-8000-000000000009}'
             firstRun text '00000000-0000-7000-8000-000000000009' | token text 'planning' | epoch bigint 1
             publishIds text[] '{p}'
             maxCopied bigint 2048 | types text[] '{order.placed}' | datas bytea[] '{}'
-            sent bigint 1 | fromTick bigint 1 | fromSeq bigint 1
+            sent bigint 1 | fromSnapshot bigint 1 | fromSeq bigint 1
             blocks bool[] '{t}' | duration float8 5 | from bigint 1 | to bigint 2 | part text 'a-0'
             positions bigint[] '{1}' | SourceRepository.keys bytea[] '{}' | values bytea[] '{}'
             """);

@@ -26,6 +26,7 @@ class StatementPlanTest {
             Map.entry("RunAdminRepository.CANCEL_WAITING", List.of()),
             Map.entry("RunAdminRepository.CANCEL_RUNNING", List.of("run_pkey")),
             Map.entry("AttemptEndings.RETRY", List.of()),
+            Map.entry("AttemptEndings.WAIT", List.of()),
             Map.entry("AttemptEndings.CANCEL", List.of()),
             Map.entry("AttemptEndings.DIE", List.of()),
             Map.entry("AttemptEndings.AWAIT", List.of()),

@@ -12,6 +12,9 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
+import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.ScheduleOptions;
+import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.workflow.Flow;
@@ -214,6 +217,32 @@ class CompensationTest {
             if (!bulk) assertThat(ended.details().reason()).isEqualTo("enough");
             assertThat(done).containsExactly("reserve hotel", "undo hotel reserved");
         }
+    }
+
+    @Test
+    void a_newer_tick_that_cancels_its_predecessor_starts_when_that_one_is_undone() {
+        Carillon client = client((trip, flow) -> {
+            reserve(flow, "hotel");
+            flow.sleep("night", Duration.ofDays(30));
+            return null;
+        });
+        client.schedules()
+                .upsert(
+                        "trips",
+                        When.every(Duration.ofHours(1)),
+                        BOOK.handlerType(),
+                        new Trip("oslo"),
+                        ScheduleOptions.defaults().overlap(OverlapPolicy.CANCEL_PREVIOUS));
+
+        for (int hour = 0; hour < 2; hour++) {
+            fixture.database().clock().advance(Duration.ofHours(1));
+            client.runDue(BUDGET);
+        }
+
+        assertThat(fixture.query("SELECT state FROM carillon.run_history WHERE origin = 'tick'")
+                        .texts())
+                .containsExactly("cancelled");
+        assertThat(done).containsExactly("reserve hotel", "undo hotel reserved", "reserve hotel");
     }
 
     @Test

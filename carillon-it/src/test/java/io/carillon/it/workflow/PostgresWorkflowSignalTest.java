@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Transition;
+import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.RunWaitStore.Resolution;
 import io.carillon.internal.store.run.RunWaitStore.RunKey;
@@ -132,6 +133,43 @@ class PostgresWorkflowSignalTest extends StoreContract {
 
         assertThat(send(ended.run(), "1")).isEqualTo(Sent.NO_LIVE_RUN);
         assertThat(send(RunId.generate(), "1")).isEqualTo(Sent.NO_LIVE_RUN);
+    }
+
+    @Test
+    void the_signals_that_a_workflow_has_not_taken_are_bounded() {
+        UUID node = node();
+        Attempt held = awaiting(node, RunSpec.mail());
+        send(held.run(), "first");
+        FIXTURE.database().execute("""
+                INSERT INTO carillon.workflow_signal (project, run_id, send_id, id, name, codec, value)
+                SELECT project, run_id, 'more ' || n, gen_random_uuid(), name, codec, value
+                  FROM carillon.workflow_signal, generate_series(1, 999) n
+                """);
+
+        assertThat(send(held.run(), "new")).isEqualTo(Sent.TOO_MANY);
+        assertThat(send(held.run(), "first")).isEqualTo(Sent.DUPLICATE);
+        assertThat(text(answer(node, held, 1))).isEqualTo("first");
+        assertThat(send(held.run(), "new")).isEqualTo(Sent.STORED);
+
+        FIXTURE.database().execute("DELETE FROM carillon.workflow_signal WHERE send_id <> 'more 1'");
+        FIXTURE.database()
+                .execute("UPDATE carillon.workflow_signal SET value = convert_to(repeat('x', 16777214), 'UTF8')");
+        assertThat(send(held.run(), "new")).isEqualTo(Sent.TOO_MANY);
+        assertThat(send(held.run(), "ab")).isEqualTo(Sent.STORED);
+    }
+
+    @Test
+    void a_signal_to_a_run_of_a_handler_that_is_no_workflow_is_refused_if_nodes_say_so() {
+        RunId run = enqueue(RunSpec.mail());
+        assertThat(send(run, "no node")).isEqualTo(Sent.STORED);
+        UUID plain = UUID.randomUUID();
+        storage()
+                .nodes()
+                .register(new NodeRegistration(
+                        plain, "n", "host", 1, "1", Set.of(RunSpec.HANDLER), Set.of(), 50, "notify"));
+        assertThat(send(run, "plain")).isEqualTo(Sent.NO_WORKFLOW);
+        node();
+        assertThat(send(run, "workflow")).isEqualTo(Sent.STORED);
     }
 
     @Test

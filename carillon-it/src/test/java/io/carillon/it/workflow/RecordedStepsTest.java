@@ -2,6 +2,7 @@ package io.carillon.it.workflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
@@ -9,6 +10,7 @@ import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
+import io.carillon.run.RedriveResult;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
@@ -104,6 +106,88 @@ class RecordedStepsTest {
 
         database.clock().advance(Duration.ofDays(3));
         assertThat(client.runs().step(run, 3)).map(RecordedStep::state).contains(State.SUCCEEDED);
+    }
+
+    @Test
+    void a_retried_workflow_continues_with_the_step_that_failed() {
+        List<String> executed = new CopyOnWriteArrayList<>();
+        HandlerType<Integer> mail = HandlerType.of("mail", Integer.class);
+        List<RunId> mails = new CopyOnWriteArrayList<>();
+        Step<String> pick = Step.of("pick", String.class).retry(Retry.none());
+        Carillon client = fixture.client(builder -> builder.handle(mail, (input, run) -> {})
+                .workflow(CHECKOUT, (input, flow) -> {
+                    flow.run(CHARGE, step -> executed.add("charge") ? "paid" : "");
+                    flow.awaitRun(mails.get(0), String.class);
+                    return flow.run(pick, step -> {
+                        if (executed.add("pick") && executed.size() < 3) throw new IllegalStateException("sold out");
+                        return "picked " + executed;
+                    });
+                }));
+        mails.add(client.enqueue(mail, 1).run());
+        for (boolean moved : List.of(false, true)) {
+            executed.clear();
+            RunId dead = run(client, 1);
+            if (moved) {
+                database.execute("INSERT INTO carillon.workflow_step_history SELECT s.*, h.day"
+                        + " FROM carillon.workflow_step s JOIN carillon.run_history h ON h.id = s.run_id");
+                database.execute("DELETE FROM carillon.workflow_step");
+            }
+
+            RedriveResult retried = client.runs().retry(dead);
+
+            RunId again = ((RedriveResult.Redriven) retried).run();
+            client.runDue(BUDGET);
+            assertThat(client.runs().result(again, String.class)).contains("picked [charge, pick, pick]");
+            assertThat(client.runs().steps(again))
+                    .extracting(RecordedStep::position, RecordedStep::name, RecordedStep::state)
+                    .startsWith(tuple(0, "charge", State.SUCCEEDED))
+                    .endsWith(tuple(3, "pick", State.SUCCEEDED))
+                    .hasSize(4);
+            assertThat(client.runs().steps(dead)).hasSize(4);
+        }
+    }
+
+    @Test
+    void a_workflow_whose_steps_were_undone_is_retried_from_the_start() {
+        List<String> executed = new CopyOnWriteArrayList<>();
+        Carillon client = client((input, flow) -> {
+            flow.run(CHARGE, step -> executed.add("charge") ? "paid" : "", (paid, step) -> executed.add("undo"));
+            flow.run(CHARGE.key("gift"), step -> {
+                if (executed.size() < 3) throw new IllegalStateException("declined");
+                return "given";
+            });
+            return null;
+        });
+        RunId dead = run(client, 1);
+
+        client.runs().retry(dead);
+        client.runDue(BUDGET);
+
+        assertThat(executed).containsExactly("charge", "undo", "charge");
+    }
+
+    @Test
+    void workflows_whose_code_does_not_match_their_records_are_listed() {
+        Carillon before = client((input, flow) -> {
+            flow.run(CHARGE, step -> "paid");
+            if (input == 2) throw new IllegalStateException("bug");
+            flow.sleep("day", Duration.ofDays(1));
+            return null;
+        });
+        RunId stuck = run(before, 1);
+        run(before, 2);
+        before.close();
+        Carillon client = client((input, flow) -> flow.run(input == 2 ? CHARGE : CHARGE.key("other"), step -> "paid"));
+        database.clock().advance(Duration.ofDays(1));
+
+        client.runDue(BUDGET);
+
+        assertThat(client.runs().page(RunQuery.of(RunFilter.all()).stuck()))
+                .extracting(Run::id)
+                .containsExactly(stuck);
+        assertThat(client.runs()
+                        .page(RunQuery.of(RunFilter.all().handler("other")).stuck()))
+                .isEmpty();
     }
 
     private static String states(List<RecordedStep> steps) {

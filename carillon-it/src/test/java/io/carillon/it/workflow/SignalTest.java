@@ -3,14 +3,17 @@ package io.carillon.it.workflow;
 import static io.carillon.it.fixture.ApiFixture.awaitState;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
+import io.carillon.run.AttemptRecord;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
@@ -154,6 +157,47 @@ class SignalTest {
     }
 
     @Test
+    void a_start_sends_a_signal_to_the_workflow_that_it_starts_or_that_has_the_id() {
+        Carillon client = client((order, flow) -> {
+            String first = flow.await(APPROVAL, WEEK).orElseThrow().by();
+            return first + " and " + flow.await(APPROVAL, WEEK).orElseThrow().by();
+        });
+        StartResult first =
+                client.start(CHECKOUT, ORDER, START.signal(APPROVAL, new Approval("ann"), Send.id("mail-1")));
+        client.runDue(BUDGET);
+
+        Start again = START.signal(APPROVAL, new Approval("bob"), Send.id("mail-1"));
+        assertThat(client.start(CHECKOUT, ORDER, again)).isEqualTo(new StartResult.Duplicate(first.run()));
+        client.start(CHECKOUT, ORDER, START.signal(APPROVAL, new Approval("cid")));
+        client.runDue(BUDGET);
+
+        assertThat(client.workflow(CHECKOUT, "order-4711").result(String.class)).contains("ann and cid");
+        assertThat(refused(() -> client.start(CHECKOUT, ORDER, START.signal(APPROVAL, new Approval("dan")))))
+                .isEqualTo(ErrorCode.UNKNOWN_RUN);
+    }
+
+    @Test
+    void a_start_whose_signal_is_refused_starts_nothing() throws Exception {
+        HandlerType<Order> bake = HandlerType.of("bake", Order.class);
+        Carillon node = fixture.node(builder -> builder.handle(bake, (order, run) -> {}));
+        WorkflowType<Order> noWorkflow = WorkflowType.of("bake", Order.class);
+        Start start = START.signal(APPROVAL, new Approval("ann"));
+
+        assertThat(refused(() -> node.start(noWorkflow, ORDER, start))).isEqualTo(ErrorCode.RUN_NOT_WORKFLOW);
+
+        assertThat(node.workflow(noWorkflow, "order-4711").get()).isEmpty();
+        assertThat(refused(() -> node.start(
+                        CHECKOUT, ORDER, START.signal(Signal.of("approval", String.class), "x".repeat(300_000)))))
+                .isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
+            connection.setAutoCommit(false);
+            node.in(connection).start(CHECKOUT, ORDER, start);
+            connection.rollback();
+        }
+        assertThat(node.workflow(CHECKOUT, "order-4711").get()).isEmpty();
+    }
+
+    @Test
     void a_workflow_waits_for_a_signal_without_an_attempt_and_its_time_limit_does_not_move() {
         Carillon client = approved();
         WorkflowHandle handle =
@@ -198,6 +242,10 @@ class SignalTest {
         client.runDue(BUDGET);
 
         assertThat(seen).containsExactly("ann", "ann", "cid", "ann", "cid", "nothing");
+        // The first attempt says when the workflow started. Later waits leave no attempt.
+        assertThat(client.runs().attempts(run))
+                .extracting(AttemptRecord::attempt)
+                .containsExactly(1);
         assertThat(state(handle)).isEqualTo(RunState.SUCCEEDED);
     }
 
@@ -237,6 +285,26 @@ class SignalTest {
                 .isEqualTo(ErrorCode.UNKNOWN_RUN);
         assertThat(refused(() -> START.with(Enqueue.now().uniqueKey("x")))).isEqualTo(ErrorCode.INVALID_OPTION);
         assertThat(refused(() -> Signal.of("Approval?", String.class))).isEqualTo(ErrorCode.INVALID_NAME);
+    }
+
+    @Test
+    void a_signal_to_a_run_that_is_no_workflow_or_does_not_take_its_signals_is_refused() {
+        HandlerType<String> bake = HandlerType.of("bake", String.class);
+        Carillon node = fixture.node(
+                builder -> builder.handle(bake, (cake, run) -> {}).workflow(CHECKOUT, (order, flow) -> "done"));
+        Enqueue later = Enqueue.after(WEEK);
+        RunId plain = node.enqueue(bake, "apple", later).run();
+        WorkflowHandle workflow =
+                node.workflow(node.start(CHECKOUT, ORDER, START.with(later)).run());
+        fixture.database()
+                .execute("INSERT INTO carillon.workflow_signal (project, run_id, send_id, id, name, codec, value)"
+                        + " SELECT 'default', id, 's' || n, gen_random_uuid(), 'approval', 'json', '1'"
+                        + " FROM carillon.run, generate_series(1, 1000) n WHERE target_name = 'checkout'");
+
+        assertThat(refused(() -> node.workflow(plain).signal(APPROVAL, new Approval("ann"))))
+                .isEqualTo(ErrorCode.RUN_NOT_WORKFLOW);
+        assertThat(refused(() -> workflow.signal(APPROVAL, new Approval("ann"))))
+                .isEqualTo(ErrorCode.TOO_MANY_SIGNALS);
     }
 
     private static ErrorCode refused(ThrowingCallable call) {
@@ -303,6 +371,50 @@ class SignalTest {
 
         assertThat(handle.result(String.class).orElseThrow())
                 .startsWith("apple cake, Step 'it' failed: it ended dead: java.lang.IllegalStateException: too hot");
+    }
+
+    @Test
+    void a_child_shows_its_parent_and_the_parent_its_children() {
+        WorkflowType<String> pack = WorkflowType.of("pack", String.class);
+        Step<String> start = Step.of("start", String.class);
+        List<Carillon> self = new ArrayList<>();
+        Carillon client = fixture.client(builder -> builder.workflow(
+                        pack, (item, flow) -> flow.run(Step.of("wrap", String.class), step -> item + " wrapped"))
+                .workflow(CHECKOUT, (order, flow) -> {
+                    for (String item : List.of("apple", "pear")) {
+                        Enqueue options = item.equals("pear") ? Enqueue.now().fifoKey("pears") : Enqueue.now();
+                        flow.run(
+                                start.key(item),
+                                step -> self.get(0)
+                                        .start(
+                                                pack,
+                                                item,
+                                                Start.id(step.idempotencyKey())
+                                                        .with(options)
+                                                        .childOf(flow.id()))
+                                        .run()
+                                        .toString());
+                    }
+                    flow.sleep("week", WEEK);
+                    return null;
+                }));
+        self.add(client);
+        RunId parent = client.start(CHECKOUT, ORDER, START).run();
+        client.runDue(BUDGET);
+
+        List<Run> children = client.runs().children(parent);
+
+        assertThat(children)
+                .extracting(Run::state, Run::origin, child -> child.details().parent())
+                .containsExactly(
+                        tuple(RunState.SUCCEEDED, Origin.WORKFLOW, parent),
+                        tuple(RunState.SUCCEEDED, Origin.WORKFLOW, parent));
+        assertThat(children)
+                .extracting(
+                        child -> client.runs().result(child.id(), String.class).orElseThrow())
+                .containsExactly("apple wrapped", "pear wrapped");
+        assertThat(client.runs().children(children.get(0).id())).isEmpty();
+        assertThat(client.project("other").runs().children(parent)).isEmpty();
     }
 
     @Test

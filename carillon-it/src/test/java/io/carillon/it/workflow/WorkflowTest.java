@@ -5,18 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
+import io.carillon.event.EventType;
+import io.carillon.event.Subscribe;
+import io.carillon.event.Topic;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.workflow.Flow;
+import io.carillon.workflow.Start;
 import io.carillon.workflow.Step;
 import io.carillon.workflow.StepFailedException;
 import io.carillon.workflow.Workflow;
@@ -383,6 +388,40 @@ class WorkflowTest {
                                 + " AND state = 'succeeded'")
                         .texts())
                 .contains("\"n\"");
+    }
+
+    @Test
+    void an_event_starts_a_workflow_whose_input_it_is() {
+        EventType<Order> placed = Topic.named("orders").event("order.placed", Order.class);
+        Carillon client = fixture.client(builder -> builder.subscribeWorkflow(
+                "confirm",
+                placed,
+                (event, flow) ->
+                        flow.run(CHARGE, step -> "charged " + event.data().id() + event.key()),
+                Subscribe.inAnyOrder()));
+        client.publish(placed.of(new Order("4711", 1)).key("ann"));
+
+        client.runDue(BUDGET);
+
+        List<Run> runs = client.runs().list(RunFilter.all().handler("confirm"));
+        assertThat(runs).hasSize(1);
+        assertThat(client.runs().result(runs.get(0).id(), String.class)).contains("charged 4711ann");
+        assertThat(client.runs().steps(runs.get(0).id())).hasSize(1);
+    }
+
+    @Test
+    void a_workflow_that_no_live_node_has_waits_and_health_names_it() {
+        fixture.database().clock().useRealTime();
+        Carillon node = fixture.node(builder -> builder);
+        RunId id = node.start(CHECKOUT, new Order("1", 1), Start.id("order-1")).run();
+
+        ApiFixture.eventually()
+                .untilAsserted(() -> assertThat(node.health().issues().toString())
+                        .contains("for the handler 'checkout', which no live node has"));
+        assertThat(node.runs().get(id).orElseThrow().details().parked()).isEqualTo("no-handler");
+
+        fixture.node(builder -> builder.workflow(CHECKOUT, (order, flow) -> "done"));
+        awaitState(node, id, RunState.SUCCEEDED);
     }
 
     @Test

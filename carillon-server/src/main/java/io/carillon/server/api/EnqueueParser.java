@@ -1,19 +1,54 @@
 package io.carillon.server.api;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.run.Enqueue;
+import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.server.endpoint.RetryJson;
+import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
+import io.carillon.workflow.Send;
+import io.carillon.workflow.SendResult;
+import io.carillon.workflow.Signal;
+import io.carillon.workflow.WorkflowHandle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Reads the enqueue options, which are the same for one run and for a batch. */
+/** Reads the enqueue options, which are the same for one run and for a batch, and the signal of a start. */
 final class EnqueueParser {
     private EnqueueParser() {}
+
+    /** A signal of a request. */
+    record SignalRequest(Signal<Payload> signal, Payload value, Optional<Send> id) {
+        /** Reads all fields of the body. */
+        static SignalRequest of(JsonFields body) {
+            String name = body.required("name", body.text("name"));
+            Signal<Payload> signal = body.convert("name", () -> Signal.of(name, Payload.class));
+            Payload value = new Payload(body.jsonValue("value").map(Json::bytes).orElse("{}".getBytes(UTF_8)), "json");
+            Optional<Send> id = body.text("id").map(text -> body.convert("id", () -> Send.id(text)));
+            body.refuseUnknown();
+            return new SignalRequest(signal, value, id);
+        }
+
+        /** Sends the signal to a workflow that was found in this transaction, and returns the result for the response. */
+        String send(WorkflowHandle workflow) {
+            try {
+                SendResult sent =
+                        id.isPresent() ? workflow.signal(signal, value, id.get()) : workflow.signal(signal, value);
+                return sent instanceof SendResult.Sent ? "sent" : "duplicate";
+            } catch (CarillonException refused) {
+                if (refused.code() != ErrorCode.UNKNOWN_RUN) throw refused;
+                throw Problem.of(409, "run-ended", "The workflow has ended and gets no more signals.");
+            }
+        }
+    }
 
     static Enqueue options(JsonFields body) {
         Enqueue options = due(body);

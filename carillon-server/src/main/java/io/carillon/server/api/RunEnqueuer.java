@@ -8,6 +8,7 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
+import io.carillon.server.api.EnqueueParser.SignalRequest;
 import io.carillon.server.api.RequestExecutor.RequestTransaction;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -75,12 +76,14 @@ final class RunEnqueuer {
     /**
      * A parsed request.
      *
+     * @param signal the signal that is sent to the run, or to the one that has its unique key
      * @param shareable whether the run is stored without waiting for the order or the limit of a key
      */
     record EnqueueRequest(
             ApiRequest request,
             TargetRequest target,
             Project.PreparedRun run,
+            Optional<SignalRequest> signal,
             boolean shareable,
             List<String> warnings,
             Optional<IdempotentRequest> idempotent) {
@@ -278,13 +281,22 @@ final class RunEnqueuer {
             for (int i = 0; i < requests.size(); i++) {
                 EnqueueRequest request = requests.get(i);
                 EnqueueResult result = results.get(i);
-                ApiResponse response = response(request, result, Optional.ofNullable(current.get(result.run())));
+                Optional<Run> now = Optional.ofNullable(current.get(result.run()));
+                Optional<String> sent = request.signal().map(signal -> send(request, signal, result.run(), now));
+                ApiResponse response = response(request, result, now, sent);
                 answers.put(request, new Answer.Answered(response));
                 changes.add(auditEntry(request, result.run()));
                 request.idempotent().ifPresent(key -> repeatable.put(key.key(), key.toStore(response)));
             }
             executor.context().repositories().audit().write(session, project, changes);
             if (!repeatable.isEmpty()) responses.save(session, project, repeatable);
+        }
+
+        private String send(EnqueueRequest request, SignalRequest signal, RunId run, Optional<Run> current) {
+            boolean visible = current.filter(existing -> RunRoutes.isVisible(request.request(), existing))
+                    .isPresent();
+            if (!visible) throw Problem.notFound("run");
+            return signal.send(transaction.project().workflow(run));
         }
 
         private Map<RunId, Run> read(Collection<EnqueueResult> results) {
@@ -300,11 +312,13 @@ final class RunEnqueuer {
                 request.request(), "run.enqueue", request.target().auditObject(), detail);
     }
 
-    private static ApiResponse response(EnqueueRequest request, EnqueueResult result, Optional<Run> current) {
+    private static ApiResponse response(
+            EnqueueRequest request, EnqueueResult result, Optional<Run> current, Optional<String> sent) {
         JsonObject made = RunRoutes.toJson(result).put("warnings", JsonResponses.warnings(request.warnings()));
         // The run of a unique key may have ended long ago, or belong to a queue that the caller may not see.
         current.filter(run -> RunRoutes.isVisible(request.request(), run))
                 .ifPresent(run -> made.put("current", JsonResponses.run(run)));
+        sent.ifPresent(signal -> made.put("signal", signal));
         return result instanceof EnqueueResult.Enqueued
                 ? ApiResponse.json(201, made).withLocation(RunRoutes.path(result.run()))
                 : ApiResponse.ok(made);

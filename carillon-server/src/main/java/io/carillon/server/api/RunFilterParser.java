@@ -5,6 +5,7 @@ import io.carillon.Project;
 import io.carillon.internal.value.Names;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.server.http.ApiRequest;
@@ -30,8 +31,10 @@ final class RunFilterParser {
             "from",
             "to",
             "workflow",
+            "stuck",
             "error",
-            "payload");
+            "payload",
+            "parent");
 
     private final ApiRequest request;
     private RunQuery query;
@@ -52,9 +55,17 @@ final class RunFilterParser {
         if (request.wordParameter("workflow", List.of("true", "false"))
                 .filter("true"::equals)
                 .isPresent()) parser.query = parser.query.workflow(true);
+        if (request.wordParameter("stuck", List.of("true", "false"))
+                .filter("true"::equals)
+                .isPresent()) {
+            if (request.query("error").isPresent())
+                throw ApiRequest.invalidParameter(
+                        "error", "The parameter stuck searches in errors. Leave one of them out.");
+            parser.query = parser.query.stuck();
+        }
         Optional<String> notState = request.wordParameter("notState", states());
         if (request.query("payload").isPresent()) requireManage(request);
-        if (request.query("payload").isPresent() || request.query("error").isPresent())
+        if (parser.query.payload() != null || parser.query.error() != null)
             request.caller()
                     .limits()
                     .requireSearch(
@@ -62,8 +73,16 @@ final class RunFilterParser {
         return notState.isPresent() ? parser.query.notState(RunState.of(notState.get())) : parser.query;
     }
 
+    /** Returns what finds the runs that the request names by a unique key or by their parent; empty if it does not. */
+    static Optional<Function<Project, List<Run>>> named(ApiRequest request) {
+        Optional<String> key = request.query("key");
+        return key.isPresent()
+                ? key.map(value -> byKey(request, value))
+                : request.query("parent").map(parent -> childrenOf(request, parent));
+    }
+
     /** Returns what finds the run that has the unique key of the request, or had it and still holds it. */
-    static Function<Project, Optional<Run>> byKey(ApiRequest request, String key) {
+    private static Function<Project, List<Run>> byKey(ApiRequest request, String key) {
         String handler = request.query("handler")
                 .orElseThrow(() -> ApiRequest.invalidParameter(
                         "handler", "A unique key belongs to a handler: the parameter key needs the handler."));
@@ -73,7 +92,16 @@ final class RunFilterParser {
                         other, "Beside the parameter key, only handler is allowed. Leave this out.");
         checked("key", () -> Names.checkKey("key", key));
         WorkflowType<Object> type = checked("handler", () -> WorkflowType.of(handler, Object.class));
-        return project -> project.workflow(type, key).get();
+        return project -> project.workflow(type, key).get().stream().toList();
+    }
+
+    /** Returns what finds the children of a workflow. */
+    private static Function<Project, List<Run>> childrenOf(ApiRequest request, String parent) {
+        for (String other : NOT_WITH_KEY)
+            if (!other.equals("parent") && request.query(other).isPresent())
+                throw ApiRequest.invalidParameter(other, "The parameter parent stands alone. Leave this out.");
+        RunId workflow = checked("parent", () -> RunId.parse(parent));
+        return project -> project.runs().children(workflow);
     }
 
     /** A search shows what a payload contains, which runs do not show to readers. */

@@ -1,9 +1,6 @@
 package io.carillon.server.api;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
 import io.carillon.Project;
 import io.carillon.Runs;
 import io.carillon.run.AttemptRecord;
@@ -21,7 +18,6 @@ import io.carillon.server.endpoint.WebhookTargetJson;
 import io.carillon.server.event.EventTarget;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
-import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
@@ -30,14 +26,11 @@ import io.carillon.server.http.Route;
 import io.carillon.server.redaction.PayloadRedaction;
 import io.carillon.server.request.IdempotentRequest;
 import io.carillon.workflow.RecordedStep;
-import io.carillon.workflow.Send;
-import io.carillon.workflow.SendResult;
-import io.carillon.workflow.Signal;
-import io.carillon.workflow.WorkflowHandle;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -72,6 +65,8 @@ final class RunRoutes {
                                 "from",
                                 "to",
                                 "workflow",
+                                "stuck",
+                                "parent",
                                 "error",
                                 "payload"),
                 Route.post("/v1/runs", Permission.ENQUEUE, this::enqueue),
@@ -111,8 +106,8 @@ final class RunRoutes {
     }
 
     private ApiResponse list(ApiRequest request) {
-        Optional<String> key = request.query("key");
-        if (key.isPresent()) return runWithKey(request, key.get());
+        Optional<Function<Project, List<Run>>> byName = RunFilterParser.named(request);
+        if (byName.isPresent()) return namedRuns(request, byName.get());
         RunQuery filtered = RunFilterParser.query(request);
         Optional<String> behind = executor.cursor(request);
         if (!request.caller()
@@ -141,12 +136,11 @@ final class RunRoutes {
                 Optional.ofNullable(found.next()).map(RunId::toString));
     }
 
-    private ApiResponse runWithKey(ApiRequest request, String key) {
-        Optional<Run> found = executor.read(
-                        request,
-                        transaction -> RunFilterParser.byKey(request, key).apply(transaction.project()))
-                .filter(run -> isVisible(request, run));
-        found.ifPresent(run -> reserveMemory(request, run.details()));
+    private ApiResponse namedRuns(ApiRequest request, Function<Project, List<Run>> named) {
+        List<Run> found = executor.read(request, transaction -> named.apply(transaction.project())).stream()
+                .filter(run -> isVisible(request, run))
+                .toList();
+        found.forEach(run -> reserveMemory(request, run.details()));
         return executor.page(request, found.stream().map(JsonResponses::run), Optional.empty());
     }
 
@@ -243,16 +237,28 @@ final class RunRoutes {
         TargetRequest targetRequest = ScheduleParser.target(body);
         Payload payload = targetRequest.payload(body);
         Enqueue options = targetRequest.withQueue(EnqueueParser.options(body));
+        Optional<EnqueueParser.SignalRequest> signal = body.object("signal").map(EnqueueParser.SignalRequest::of);
+        Optional<RunId> parent = body.text("parent").map(RunRoutes::parent);
         body.refuseUnknown();
         targetRequest.checkEnqueue(request.caller().limits(), options);
         Project project = executor.context().carillon().project(request.caller().project());
+        Project.PreparedRun prepared = project.prepare(targetRequest.target(), payload, options);
         return enqueuer.enqueue(new RunEnqueuer.EnqueueRequest(
                 request,
                 targetRequest,
-                project.prepare(targetRequest.target(), payload, options),
-                RunEnqueuer.EnqueueRequest.isShareable(options),
+                parent.isPresent() ? prepared.asChildOf(parent.get()) : prepared,
+                signal,
+                signal.isEmpty() && RunEnqueuer.EnqueueRequest.isShareable(options),
                 executor.warnings(targetRequest.target()),
                 IdempotentRequest.of(request)));
+    }
+
+    private static RunId parent(String text) {
+        try {
+            return RunId.parse(text);
+        } catch (CarillonException malformed) {
+            throw Problem.invalid("/parent", String.valueOf(malformed.getMessage()));
+        }
     }
 
     /** Returns the path of a run. */
@@ -299,33 +305,17 @@ final class RunRoutes {
     }
 
     private ApiResponse signal(ApiRequest request) {
-        JsonFields body = request.fields();
-        String name = body.required("name", body.text("name"));
-        Signal<Payload> signal = body.convert("name", () -> Signal.of(name, Payload.class));
-        Payload value = new Payload(body.jsonValue("value").map(Json::bytes).orElse("{}".getBytes(UTF_8)), "json");
-        Optional<Send> id = body.text("id").map(text -> body.convert("id", () -> Send.id(text)));
-        body.refuseUnknown();
+        EnqueueParser.SignalRequest signal = EnqueueParser.SignalRequest.of(request.fields());
         return executor.change(request, "run.signal", "run/" + id(request), transaction -> {
             Run run = requireRun(transaction, request);
             if (WebhookTargetJson.isWebhook(run.target())
                     || EventTarget.isEvent(run.target().kind(), run.target().name()))
                 throw Problem.of(409, "run-not-workflow", "Only workflows get signals, and the run is none.");
-            transaction.addAuditDetail("signal", name);
-            id.ifPresent(send -> transaction.addAuditDetail("id", send.id()));
-            SendResult sent = send(transaction.project().workflow(run.id()), signal, value, id);
-            return ApiResponse.ok(
-                    new JsonObject().put("result", sent instanceof SendResult.Sent ? "sent" : "duplicate"));
+            transaction.addAuditDetail("signal", signal.signal().name());
+            signal.id().ifPresent(send -> transaction.addAuditDetail("id", send.id()));
+            return ApiResponse.ok(new JsonObject()
+                    .put("result", signal.send(transaction.project().workflow(run.id()))));
         });
-    }
-
-    private static SendResult send(WorkflowHandle workflow, Signal<Payload> signal, Payload value, Optional<Send> id) {
-        try {
-            return id.isPresent() ? workflow.signal(signal, value, id.get()) : workflow.signal(signal, value);
-        } catch (CarillonException refused) {
-            if (refused.code() != ErrorCode.UNKNOWN_RUN) throw refused;
-            // The run exists: it was read in this transaction.
-            throw Problem.of(409, "run-ended", "The workflow has ended and gets no more signals.");
-        }
     }
 
     private ApiResponse cancel(ApiRequest request) {
@@ -351,6 +341,9 @@ final class RunRoutes {
     private ApiResponse redrive(ApiRequest request) {
         JsonFields body = request.optionalFields();
         Optional<JsonNode> edited = body.jsonValue("payload");
+        boolean keepSteps = body.flag("keepSteps").orElse(false);
+        if (keepSteps && edited.isPresent())
+            throw Problem.invalid("/payload", "A run that keeps its steps keeps its payload. Leave one of them out.");
         body.refuseUnknown();
         return executor.change(request, "run.redrive", "run/" + id(request), transaction -> {
             Run run = requireRun(transaction, request);
@@ -358,11 +351,12 @@ final class RunRoutes {
             if (dead) quotaCheck.checkRedrive(transaction, run);
             Runs runs = transaction.project().runs();
             RedriveResult answer = edited.isEmpty()
-                    ? runs.redrive(run.id())
+                    ? (keepSteps ? runs.retry(run.id()) : runs.redrive(run.id()))
                     : body.convert(
                             "payload",
                             () -> runs.redrive(run.id(), TargetRequest.editedPayload(runs, run, edited.get())));
             if (edited.isPresent()) transaction.addAuditDetail("payload", "edited");
+            if (keepSteps) transaction.addAuditDetail("steps", "kept");
             if (answer instanceof RedriveResult.NotDead)
                 throw Problem.of(
                         409,

@@ -352,7 +352,7 @@ function RunFacts({ run }) {
     ['Unique key', run.key && html`<code>${run.key}</code>`],
     ['Parked', run.parked],
     ['Reason', run.state === 'dead' ? undefined : firstLine(run.reason)],
-    ['Redriven from', run.parent && html`<a href=${runLink(run.parent)}>…${run.parent.slice(-6)}</a>`],
+    [run.origin === 'workflow' ? 'Started by' : 'Redriven from', run.parent && html`<a href=${runLink(run.parent)}>…${run.parent.slice(-6)}</a>`],
   ]} />`;
 }
 

@@ -1,12 +1,14 @@
 // The recorded steps of a workflow, on the page of its run.
-import { call, enc, get } from './api.js';
-import { count, firstLine, friendly, pretty } from './format.js';
+import { call, enc, get, post } from './api.js';
+import { count, firstLine, friendly, pretty, targetName } from './format.js';
 import { useLoad } from './load.js';
 import {
   act,
+  ActionButton,
   Button,
   Card,
   Code,
+  confirmAction,
   ErrorBox,
   Field,
   Instant,
@@ -16,7 +18,7 @@ import {
   Time,
   toast,
 } from './parts.js';
-import { runLink } from './router.js';
+import { go, runLink } from './router.js';
 import { html, useEffect, useState } from './ui.js';
 
 const PAGE = 50;
@@ -49,7 +51,16 @@ export function Steps({ run }) {
   }, [steps.data]);
   if (!shown || shown.items.length === 0) return null;
   return html`<${Card} title="Steps"><ol class="steps flow-steps">${shown.items.map((step) => html`<${Step} key=${step.position} step=${step} path=${path} />`)}</ol>
-    <${More} next=${shown.next} load=${async () => setPages(pages + 1)} /><//>`;
+    ${['dead', 'quarantined'].includes(run.state) && html`<div class="card-body"><${ActionButton} icon="redo" onClick=${() => retry(run)}>Retry<//></div>`}
+    <${More} next=${shown.next} load=${async () => setPages(pages + 1)} /><//><${Children} key=${run.id} run=${run} version=${version} />`;
+}
+
+/** The workflows that this one has started as its children. */
+function Children({ run, version }) {
+  const children = useLoad(`children ${run.id} ${version}`, () => get('v1/runs', { parent: run.id }));
+  const items = children.data ? children.data.items : [];
+  if (items.length === 0) return null;
+  return html`<${Card} title="Child workflows"><ul class="steps children">${items.map((child) => html`<li key=${child.id} class="step"><div class="step-body"><div class="row"><a href=${runLink(child.id)}><strong>${targetName(child.target)}</strong> …${child.id.slice(-6)}</a>${child.key !== undefined && html`<code>${child.key}</code>`}<${State} state=${child.state} /></div></div></li>`)}</ul><//>`;
 }
 
 /** What a record says; the first letter is that of a sentence. */
@@ -64,6 +75,19 @@ function Step({ step, path }) {
     ${line && html`<div class="error-text">${line}</div>`}
     ${step.error && step.error.trim() !== line && html`<details><summary>Whole error</summary><${Code} text=${step.error} label="Error" /></details>`}
     ${step.valueBytes > 0 && html`<${Value} step=${step} path=${path} />`}</div></li>`;
+}
+
+function retry(run) {
+  confirmAction({
+    title: 'Retry this workflow?',
+    confirm: 'Retry',
+    text: 'A new run continues with the step that failed. If steps were undone, it begins with the first one.',
+    run: () =>
+      post('v1/runs/' + enc(run.id) + '/redrive', { keepSteps: true }).then((made) => {
+        toast('The new run was created.');
+        go('/runs/' + made.run);
+      }),
+  });
 }
 
 /** Asks for the value of a signal. It is sent as it was typed, so that no number is rounded. */

@@ -68,6 +68,65 @@ class WorkflowSignalsTest {
     }
 
     @Test
+    void a_start_with_a_signal_starts_the_workflow_or_signals_the_one_that_has_the_key() {
+        String key = SERVER.createProject("both");
+        String both = START.replaceFirst(
+                "}$", ",\"signal\":{\"name\":\"approval\",\"value\":{\"by\":\"ann\"},\"id\":\"mail-77\"}}");
+
+        RestTestServer.Reply started = SERVER.post(key, "/v1/runs", both).requireStatus(201);
+        assertThat(started.at("/signal")).isEqualTo("sent");
+        RestTestServer.Reply again = SERVER.post(key, "/v1/runs", both).requireStatus(200);
+        assertThat(again.at("/run")).isEqualTo(started.at("/run"));
+        assertThat(again.at("/signal")).isEqualTo("duplicate");
+        runDue();
+        assertThat(SERVER.get(key, "/v1/runs/" + started.at("/run")).at("/result"))
+                .isEqualTo("ann");
+
+        assertThat(SERVER.post(key, "/v1/runs", both.replace("mail-77", "mail-78"))
+                        .requireStatus(409)
+                        .at("/type"))
+                .endsWith("run-ended");
+        assertThat(SERVER.post(key, "/v1/runs", both.replace("\"approval\"", "\"No Name\""))
+                        .requireStatus(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/signal/name");
+        SERVER.post(
+                        key,
+                        "/v1/runs",
+                        both.replace("\"by\"", "\"by\":\"x\",\"more\"").replace("mail-77\"", "m\",\"x\":1"))
+                .requireStatus(422);
+    }
+
+    @Test
+    void a_child_is_started_with_its_parent_and_listed_by_it() {
+        String key = SERVER.createProject("children");
+        String parent = start(key);
+        String child = SERVER.post(
+                        key, "/v1/runs", "{\"target\":{\"handler\":\"checkout\"},\"parent\":\"%s\"}".formatted(parent))
+                .requireStatus(201)
+                .at("/run");
+
+        RestTestServer.Reply children =
+                SERVER.get(key, "/v1/runs?parent=" + parent).requireStatus(200);
+
+        assertThat(children.json().path("items")).hasSize(1);
+        assertThat(children.at("/items/0/id")).isEqualTo(child);
+        assertThat(SERVER.get(key, "/v1/runs/" + child).at("/parent")).isEqualTo(parent);
+        assertThat(SERVER.get(SERVER.createProject("elsewhere"), "/v1/runs?parent=" + parent)
+                        .json()
+                        .path("items"))
+                .isEmpty();
+        assertThat(SERVER.get(createKey(key, "\"read\"", "other"), "/v1/runs?parent=" + parent)
+                        .json()
+                        .path("items"))
+                .isEmpty();
+        SERVER.get(key, "/v1/runs?parent=x").requireStatus(400);
+        SERVER.get(key, "/v1/runs?parent=" + parent + "&state=waiting").requireStatus(400);
+        SERVER.post(key, "/v1/runs", "{\"target\":{\"handler\":\"checkout\"},\"parent\":\"x\"}")
+                .requireStatus(422);
+    }
+
+    @Test
     void a_signal_without_a_value_has_an_empty_object() {
         String key = SERVER.createProject("empty");
         String run = start(key);

@@ -42,6 +42,7 @@ public final class ActiveAttempt implements RunContext {
     private volatile @Nullable Retry chosenRetry;
 
     private volatile boolean awaitsAnswer;
+    private volatile boolean waits;
     private boolean ignoresCancel;
     private volatile boolean endsOnCancel;
     /** The retry settings of a workflow, which win over all others; null for other runs. */
@@ -248,6 +249,11 @@ public final class ActiveAttempt implements RunContext {
         return awaitsAnswer;
     }
 
+    /** Marks the attempt as one of a workflow that waits. */
+    public void markWaiting() {
+        waits = true;
+    }
+
     public boolean isLongRunning() {
         return longRunning;
     }
@@ -263,7 +269,18 @@ public final class ActiveAttempt implements RunContext {
 
     /** Returns the values to write about this attempt for the given transition. */
     EndedAttempt toEndedAttempt(Transition transition, boolean keepPayload) {
-        return new EndedAttempt(attempt, transition, sinceStart(), logText(), keepPayload, delivery);
+        return new EndedAttempt(attempt, written(transition), sinceStart(), logText(), keepPayload, delivery);
+    }
+
+    /** The row of the first attempt says when the run started, and a row with a log shows it. */
+    private Transition written(Transition transition) {
+        return waits
+                        && transition instanceof Transition.Snooze snooze
+                        && attempt() > 1
+                        && logText() == null
+                        && delivery == null
+                ? new Transition.Snooze(snooze.delay(), true)
+                : transition;
     }
 
     @Nullable

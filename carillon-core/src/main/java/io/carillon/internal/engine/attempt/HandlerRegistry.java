@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** The handlers of this node by name. */
 public final class HandlerRegistry {
@@ -43,5 +44,13 @@ public final class HandlerRegistry {
 
     public Set<String> names() {
         return names;
+    }
+
+    /** Returns the names of the handlers that are workflows. */
+    public Set<String> workflows() {
+        return handlers.entrySet().stream()
+                .filter(handler -> handler.getValue().handlesCancel())
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toUnmodifiableSet());
     }
 }

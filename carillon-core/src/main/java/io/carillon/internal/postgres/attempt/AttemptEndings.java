@@ -3,7 +3,6 @@ package io.carillon.internal.postgres.attempt;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.DatabaseTime;
 import io.carillon.internal.jdbc.Query;
-import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.partition.Partitions;
@@ -163,6 +162,13 @@ public final class AttemptEndings {
                  , carillon.clock(), e.outcome, e.error, make_interval(secs => e.retry_delay_seconds), e.log, e.delivery
               FROM ended""" + JOIN_ENDED;
 
+    // A workflow waits: nothing is written but its run.
+    static final String WAIT = ENDED_ROWS
+            + ":outcomes::text[], :errors::text[]) " + ENDED_COLUMNS + "outcome, error))"
+            + " SELECT ended.id FROM (/* UPDATE carillon.run */ SELECT * FROM carillon.retry_attempts"
+            + FENCE_ARGUMENTS
+            + ", :failed::bool[], :retryDelays::float8[])) ended" + JOIN_ENDED;
+
     // The lease continues without the node until its deadline.
     static final String AWAIT = ENDED_ROWS
             + ":tokenHashes::text[], :leaseSeconds::float8[], :retryDelays::float8[], :keepPayloads::bool[]) "
@@ -193,9 +199,11 @@ public final class AttemptEndings {
             """;
 
     private static final String FIND_ACCEPTED = """
-            SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[])
-              AS e(project, id, attempt)
-             WHERE EXISTS (SELECT 1 FROM carillon.run_history h
+            SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :waits::bool[])
+              AS e(project, id, attempt, waits)
+             WHERE (e.waits AND (SELECT r.owner IS NULL AND r.attempt = e.attempt FROM carillon.run r
+                                  WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id ORDER BY r.id LIMIT 1))
+                OR EXISTS (SELECT 1 FROM carillon.run_history h
                             WHERE h.id = e.id AND h.project = e.project AND h.attempt = e.attempt AND h.owner = :owner
                               AND h.state <> 'quarantined')
                 OR EXISTS (SELECT 1 FROM carillon.attempt a
@@ -251,7 +259,7 @@ public final class AttemptEndings {
             for (Map.Entry<EndingKind, List<EndedAttempt>> group : groups.entrySet()) {
                 group.getValue().sort(Comparator.comparing(one -> one.attempt().run()));
                 written += writeGroup(group.getKey(), group.getValue());
-                if (group.getKey() == EndingKind.RETRY) cancelRequests.endReleasedRuns();
+                if (group.getKey().isReleased()) cancelRequests.endReleasedRuns();
             }
             return written == ended.size() ? Collections.nCopies(written, WriteResult.ACCEPTED) : lookUpVerdicts(ended);
         }
@@ -329,18 +337,6 @@ public final class AttemptEndings {
         }
     }
 
-    /** The key of one ending. An older attempt of the same run may be in the same group. */
-    private record Fence(RunId run, int attempt) {
-        static Fence of(EndedAttempt endedAttempt) {
-            return new Fence(
-                    endedAttempt.attempt().run(), endedAttempt.attempt().number());
-        }
-
-        static Fence read(Row row) throws SQLException {
-            return new Fence(AttemptRows.runId(row, "id"), row.integer("attempt"));
-        }
-    }
-
     /** Ends an open attempt for the holder of its callback token; returns false if it is not open. */
     public boolean complete(String project, RunId run, int attempt, String digest, @Nullable String error) {
         return database.single(session -> session.query(AttemptRows.OpenAttempt.BY_ATTEMPT)
@@ -375,7 +371,7 @@ public final class AttemptEndings {
         EndingKind kind = EndingKind.of(endedAttempt).byKey();
         boolean written = new EndingBatch(open.owner(), wait).writeInHalves(kind, List.of(endedAttempt)) == 1;
         if (written) endedRows.count(database, endedAttempt);
-        if (written && kind == EndingKind.RETRY) cancelRequests.endReleasedRuns();
+        if (written && kind.isReleased()) cancelRequests.endReleasedRuns();
         return written;
     }
 
@@ -412,7 +408,8 @@ public final class AttemptEndings {
         query.flag("wait", wait)
                 .column("logs", "text", group, EndedAttempt::log)
                 .column("deliveries", "text", group, EndedAttempt::delivery);
-        return kind.bindParameters(query, group).update();
+        query = kind.bindParameters(query, group);
+        return kind == EndingKind.WAIT ? query.list(row -> row).size() : query.update();
     }
 
     private static Query bindFences(Query query, UUID owner, List<EndedAttempt> ended) throws SQLException {
@@ -423,7 +420,9 @@ public final class AttemptEndings {
     }
 
     private Set<Fence> findAccepted(UUID owner, List<EndedAttempt> ended) {
-        return findFences(FIND_ACCEPTED, owner, ended);
+        return new HashSet<>(database.single(session -> bindFences(session.query(FIND_ACCEPTED), owner, ended)
+                .column("waits", "bool", ended, one -> EndingKind.of(one) == EndingKind.WAIT)
+                .list(Fence::read)));
     }
 
     private Set<Fence> findFences(String question, UUID owner, List<EndedAttempt> ended) {

@@ -13,6 +13,7 @@ enum EndingKind {
     SUCCEED(AttemptEndings.SUCCEED),
     PUBLISH(AttemptEndings.PUBLISH),
     RETRY(AttemptEndings.RETRY),
+    WAIT(AttemptEndings.WAIT),
     DIE(AttemptEndings.DIE),
     AWAIT(AttemptEndings.AWAIT),
     CANCEL(AttemptEndings.CANCEL);
@@ -32,10 +33,15 @@ enum EndingKind {
         return switch (this) {
             case SUCCEED_IN_PLACE -> query;
             case SUCCEED, PUBLISH -> AttemptRows.EndingParameters.bindResults(query, group);
-            case RETRY -> AttemptRows.EndingParameters.bindRetries(query, group);
+            case RETRY, WAIT -> AttemptRows.EndingParameters.bindRetries(query, group);
             case AWAIT -> AttemptRows.EndingParameters.bindOpenAttempts(query, group);
             case DIE, CANCEL -> AttemptRows.EndingParameters.bindReasons(query, group);
         };
+    }
+
+    /** Returns whether the run goes on with another attempt. */
+    boolean isReleased() {
+        return this == RETRY || this == WAIT;
     }
 
     /** Returns the kind whose statement finds its rows by key. */
@@ -52,6 +58,7 @@ enum EndingKind {
                     ? SUCCEED_IN_PLACE
                     : SUCCEED;
         }
+        if (transition instanceof Transition.Snooze snooze && snooze.isWait()) return WAIT;
         if (transition instanceof Transition.Retry || transition instanceof Transition.Snooze) return RETRY;
         if (transition instanceof Transition.AwaitCallback) return AWAIT;
         if (transition instanceof Transition.MarkDead) return DIE;

@@ -28,8 +28,8 @@ public final class NodeRepository implements NodeStore {
     private static final int MAX_BATCHES = 10;
 
     private static final String REGISTER = """
-            INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
-            VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :slots, :wakeup)
+            INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, workflows, slots, wakeup)
+            VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :workflows::text[], :slots, :wakeup)
             ON CONFLICT (id) DO UPDATE SET wakeup = excluded.wakeup
             """;
 
@@ -163,6 +163,7 @@ public final class NodeRepository implements NodeStore {
                 .text("version", node.version())
                 .number("code", code)
                 .texts("handlers", node.handlers())
+                .texts("workflows", node.workflows())
                 .number("slots", node.slots())
                 .text("wakeup", node.wakeup())
                 .update());
@@ -305,6 +306,7 @@ public final class NodeRepository implements NodeStore {
                                 row.number("pid"),
                                 row.text("version"),
                                 Set.copyOf(row.texts("handlers")),
+                                Set.copyOf(row.texts("workflows")),
                                 row.integer("slots"),
                                 row.text("wakeup")),
                         row.instant("started_at"),

@@ -29,6 +29,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,8 +41,10 @@ public final class NewRunRepository implements NewRunStore {
     private static final int MAX_TRIES = 20;
 
     /** Inserts new runs from rows {@code e} that are due at {@code due.at}. */
-    static final RunInsert RUN_INSERT =
-            RunInsert.of("e", "e.id", "e.origin", "due.at").with("key", "e.key").with("schedule_id", "e.schedule");
+    static final RunInsert RUN_INSERT = RunInsert.of("e", "e.id", "e.origin", "due.at")
+            .with("key", "e.key")
+            .with("schedule_id", "e.schedule")
+            .with("parent_id", "e.parent");
 
     private static final String RETURNING_STORED = "ON CONFLICT DO NOTHING RETURNING id, queue, project, due_at";
 
@@ -50,16 +53,17 @@ public final class NewRunRepository implements NewRunStore {
                 :targets::text[],
                           :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[],
                           :instants::timestamptz[],
-                          :delays::float8[], :headerTexts::text[], :policies::text[])
+                          :delays::float8[], :headerTexts::text[], :policies::text[], :parents::uuid[])
                      AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule,
-                       instant, delay, headers, policy),
+                       instant, delay, headers, policy, parent),
                    LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
             """ + RETURNING_STORED);
 
-    // For a single run: a row of plain values costs client and server half of what fifteen arrays of one element cost.
+    // For a single run: a row of plain values costs client and server half of what sixteen arrays of one element cost.
     private static final String INSERT_ONE = RunInsert.ofParameters("due.at")
             .with("key", ":key")
             .with("schedule_id", ":schedule")
+            .with("parent_id", ":parent")
             .from("""
               (SELECT coalesce(:instant::timestamptz, carillon.clock() + make_interval(secs => :delay)) AS at) due
             """ + RETURNING_STORED);
@@ -323,7 +327,8 @@ public final class NewRunRepository implements NewRunStore {
                         run -> run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
                 .column("delays", "float8", runs, NewRunRepository::delay)
                 .column("headerTexts", "text", runs, NewRun::headers)
-                .column("policies", "text", runs, run -> PolicyText.of(run.policy()));
+                .column("policies", "text", runs, run -> PolicyText.of(run.policy()))
+                .column("parents", "uuid", runs, NewRunRepository::parent);
     }
 
     private static List<RunId> insertOne(Session session, NewRun run, String sql) throws SQLException {
@@ -339,11 +344,17 @@ public final class NewRunRepository implements NewRunStore {
                 .bytes("payload", run.payload().bytes())
                 .text("key", run.uniqueKey())
                 .uuid("schedule", run.schedule())
+                .uuid("parent", parent(run))
                 .text("headers", run.headers())
                 .text("policy", PolicyText.of(run.policy()))
                 .instant("instant", run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
                 .seconds("delay", run.due() instanceof Enqueue.Due.After after ? after.delay() : null)
                 .list(row -> AttemptRows.runId(row, "id"));
+    }
+
+    private static @Nullable UUID parent(NewRun run) {
+        RunId parent = run.parent();
+        return parent == null ? null : parent.value();
     }
 
     private static @Nullable Double delay(NewRun run) {

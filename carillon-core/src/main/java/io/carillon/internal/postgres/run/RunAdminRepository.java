@@ -35,6 +35,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -86,13 +87,23 @@ public final class RunAdminRepository implements RunAdmin {
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r
                                   WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name
                                     AND r.key = d.key)
-              RETURNING d.*, :new::uuid AS new_id)
+              RETURNING d.*, :new::uuid AS new_id),
             """
+            + StepRows.copyOfDead() + ", redriven AS ("
             + REDRIVEN.with("payload", "coalesce(:payload::bytea, deleted.payload)")
                     .with("codec", "coalesce(:codec::text, deleted.codec)")
-                    .from("deleted RETURNING " + EndedRows.COLUMNS);
+                    .from("deleted RETURNING " + EndedRows.COLUMNS)
+            + ") SELECT " + EndedRows.COLUMNS + " FROM redriven";
 
     // The run is live, dead or in the history, which keeps the payload of some handlers.
+    private static final String CHILDREN = """
+            (SELECT r.id FROM carillon.run r
+              WHERE r.project = :project AND r.parent_id = :parent AND r.origin = 'workflow' LIMIT :limit)
+            UNION ALL
+            (SELECT h.id FROM carillon.run_history h
+              WHERE h.project = :project AND h.parent_id = :parent AND h.origin = 'workflow' LIMIT :limit)
+            """;
+
     private static final String PAYLOAD = """
             SELECT payload, codec FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id
             UNION ALL
@@ -170,6 +181,19 @@ public final class RunAdminRepository implements RunAdmin {
             if (live.isPresent()) return live;
             return bindRun(session.query(RunRows.SELECT_ENDED), project, run).first(RunRows::readEnded);
         });
+    }
+
+    @Override
+    public List<Run> children(String project, RunId parent) {
+        List<RunId> ids = database.single(session -> session.query(CHILDREN)
+                .text("project", project)
+                .uuid("parent", parent.value())
+                .number("limit", MAX_CHILDREN)
+                .list(row -> AttemptRows.runId(row, "id")));
+        return get(project, ids).stream()
+                .sorted(Comparator.comparing(child -> child.id().value(), RunRows.BY_BYTES))
+                .limit(MAX_CHILDREN)
+                .toList();
     }
 
     @Override
@@ -254,7 +278,7 @@ public final class RunAdminRepository implements RunAdmin {
     @Override
     public List<RedriveResult> redrive(String project, List<RunId> dead) {
         List<RedriveResult> answers = new ArrayList<>();
-        for (RunId run : dead) answers.add(redrive(project, run, null));
+        for (RunId run : dead) answers.add(redrive(project, run, null, false));
         return answers;
     }
 
@@ -265,12 +289,13 @@ public final class RunAdminRepository implements RunAdmin {
     }
 
     @Override
-    public RedriveResult redrive(String project, RunId run, @Nullable Payload edited) {
+    public RedriveResult redrive(String project, RunId run, @Nullable Payload edited, boolean keepSteps) {
         UUID newId = ids.next();
         try {
             return database.withSavepoint(() -> database.single(session -> {
                 Query redrive = bindRun(session.query(REDRIVE), project, run)
                         .uuid("new", newId)
+                        .flag("keepSteps", keepSteps)
                         .bytes("payload", edited == null ? null : edited.bytes())
                         .text("codec", edited == null ? null : edited.codec());
                 if (endedRows.count(session, redrive, RunStats.Count.REDRIVEN) > 0)

@@ -44,6 +44,7 @@ final class RunCopy {
                         .allMatch(run -> run.uniqueKey() == null
                                 && run.schedule() == null
                                 && run.gate() == null
+                                && run.parent() == null
                                 && !run.awaits());
     }
 

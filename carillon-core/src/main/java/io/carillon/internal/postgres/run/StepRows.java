@@ -55,6 +55,39 @@ final class StepRows {
 
     private StepRows() {}
 
+    /**
+     * Returns the parts of a statement that copy the records of the workflows in {@code deleted} to their new runs. The
+     * last record decides where the copy ends: before a step that failed, and before a wait that has no answer or whose
+     * run failed. If steps were undone, none is copied. The failures of the new run are counted from 0.
+     */
+    static String copyOfDead() {
+        return """
+                steps AS (
+                  SELECT s.* FROM deleted
+                    CROSS JOIN LATERAL (
+                      SELECT l.position, l.path, l.kind, l.owner, l.attempt, l.codec, l.value, l.error, l.until, l.recorded_at
+                        FROM carillon.workflow_step l WHERE l.project = deleted.project AND l.run_id = deleted.id
+                      UNION ALL
+                      SELECT h.position, h.path, h.kind, h.owner, h.attempt, h.codec, h.value, h.error, h.until, h.recorded_at
+                        FROM carillon.workflow_step_history h
+                       WHERE h.project = deleted.project AND h.run_id = deleted.id) s
+                   WHERE :keepSteps),
+                failed AS (
+                  SELECT CASE WHEN s.kind = 'run-ended' AND s.error IS NOT NULL THEN s.position - 1
+                              WHEN s.error IS NOT NULL OR s.kind IN ('await', 'await-run') THEN s.position
+                              ELSE s.position + 1 END AS position
+                    FROM steps s
+                   WHERE NOT EXISTS (SELECT 1 FROM steps u WHERE u.kind = 'compensate')
+                   ORDER BY s.position DESC LIMIT 1),
+                copied AS (
+                  INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures, codec,
+                    value, error, until, recorded_at)
+                  SELECT deleted.project, deleted.new_id, s.position, s.path, s.kind, s.owner, s.attempt, 0, s.codec,
+                         s.value, s.error, s.until, s.recorded_at
+                    FROM deleted, steps s, failed WHERE s.position < failed.position)
+                """;
+    }
+
     static List<RecordedStep> list(Session session, String project, RunId run, int from, int limit)
             throws SQLException {
         return read(session, project, run, from, limit, RecordedStep.MAX_SHOWN_BYTES);

@@ -27,9 +27,9 @@ final class WaitingRunInsert {
                 unnest(:projects::text[], :ids::uuid[], :queues::text[], :priorities::smallint[], :origins::text[],
                        :targets::text[], :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[],
                        :schedules::uuid[], :instants::timestamptz[], :delays::float8[], :headerTexts::text[],
-                       :policies::text[], :gates::text[], :gateLimits::int[])
+                       :policies::text[], :parents::uuid[], :gates::text[], :gateLimits::int[])
                   AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule,
-                       instant, delay, headers, policy, gate, gate_limit),
+                       instant, delay, headers, policy, parent, gate, gate_limit),
                      LATERAL (SELECT carillon.clock() AS at) due
               ON CONFLICT DO NOTHING RETURNING id, project),
             """)

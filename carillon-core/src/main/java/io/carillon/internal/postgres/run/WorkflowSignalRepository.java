@@ -23,19 +23,31 @@ public final class WorkflowSignalRepository implements WorkflowSignalStore {
     private static final UUID FIRST_ID = new UUID(0, 0);
 
     // The run is read and not locked: a sender's transaction may stay open for hours. A signal that commits while the
-    // run ends is removed with it.
+    // run ends is removed with it. If no live node has the handler, it may be a workflow.
     private static final String SEND = """
             WITH live AS (
-              SELECT r.project, r.id FROM carillon.run r
+              SELECT r.project, r.id, r.target_name FROM carillon.run r
                WHERE r.project = :project AND r.id BETWEEN :run AND :run ORDER BY r.id LIMIT 1),
+            receiver AS (
+              SELECT coalesce(bool_or(live.target_name = ANY (n.workflows)), true) AS is_workflow
+                FROM live JOIN carillon.node n ON n.dead_at IS NULL AND live.target_name = ANY (n.handlers)),
+            unread AS (
+              SELECT count(*) AS signals, coalesce(sum(octet_length(u.value)), 0) AS bytes
+                FROM (SELECT s.value FROM carillon.workflow_signal s
+                       WHERE s.project = :project AND s.run_id = :run AND s.consumed_by IS NULL
+                       LIMIT :maxUnread) u),
             stored AS (
               INSERT INTO carillon.workflow_signal (project, run_id, send_id, id, name, codec, value)
-              SELECT project, id, :sendId, :id, :name, :codec, :value FROM live
+              SELECT project, id, :sendId, :id, :name, :codec, :value FROM live, receiver, unread
+               WHERE is_workflow AND signals < :maxUnread AND bytes <= :maxBytesBefore
               ON CONFLICT (project, run_id, send_id) DO NOTHING RETURNING project, run_id),
             notifications AS (
               SELECT pg_notify('carillon', 'wait ' || project || ' ' || run_id || ' '
                        || mod(pg_current_xact_id()::text::bigint, 100000)) FROM stored WHERE :notifyNodes)
-            SELECT (SELECT count(*) FROM stored) AS stored, (SELECT count(*) FROM notifications) AS notified
+            SELECT CASE WHEN EXISTS (SELECT 1 FROM stored) THEN 'STORED'
+                        WHEN NOT EXISTS (SELECT 1 FROM live) THEN 'NO_LIVE_RUN'
+                        WHEN (SELECT is_workflow FROM receiver) THEN 'TOO_MANY' ELSE 'NO_WORKFLOW' END AS answer,
+                   (SELECT count(*) FROM notifications) AS notified
             """;
 
     private static final String FIND_SENT = """
@@ -74,18 +86,21 @@ public final class WorkflowSignalRepository implements WorkflowSignalStore {
     @Override
     public Sent send(NewSignal signal, boolean notifyNodes) {
         return database.single(session -> {
-            boolean stored = bind(session.query(SEND), signal)
+            Sent sent = bind(session.query(SEND), signal)
                     .uuid("id", signal.id())
                     .text("name", signal.name())
                     .text("codec", signal.value().codec())
                     .bytes("value", signal.value().bytes())
+                    .number("maxUnread", MAX_UNREAD)
+                    .number("maxBytesBefore", MAX_UNREAD_BYTES - signal.value().bytes().length)
                     .flag("notifyNodes", notifyNodes)
-                    .first(row -> row.number("stored") > 0)
-                    .orElse(false);
-            if (stored) return Sent.STORED;
+                    .first(row -> Sent.valueOf(row.text("answer")))
+                    .orElseThrow();
+            if (sent == Sent.STORED) return sent;
+            // Any other answer may be about a call that is repeated, or about an id that was sent.
             Optional<UUID> earlier = bind(session.query(FIND_SENT), signal).first(row -> row.uuid("id"));
             return earlier.map(id -> id.equals(signal.id()) ? Sent.STORED : Sent.DUPLICATE)
-                    .orElse(Sent.NO_LIVE_RUN);
+                    .orElse(sent);
         });
     }
 

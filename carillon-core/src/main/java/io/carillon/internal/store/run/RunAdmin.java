@@ -19,10 +19,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Queries and manual actions on runs, each within one project. */
 public interface RunAdmin {
+    int MAX_CHILDREN = 1_000;
+
     Optional<Run> get(String project, RunId run);
 
     /** Returns those of these runs that exist. */
     List<Run> get(String project, Collection<RunId> runs);
+
+    /** Returns runs that were started as children of this one, at most {@link #MAX_CHILDREN}. */
+    List<Run> children(String project, RunId parent);
 
     /** Returns the newest runs that match, waiting, running and ended. */
     List<Run> list(String project, RunFilter filter);
@@ -51,8 +56,11 @@ public interface RunAdmin {
     /** Starts dead runs again as new runs. Returns one result for each. */
     List<RedriveResult> redrive(String project, List<RunId> dead);
 
-    /** Like {@link #redrive(String, List)}, for one run, with another payload; null keeps the stored one. */
-    RedriveResult redrive(String project, RunId dead, @Nullable Payload edited);
+    /**
+     * Like {@link #redrive(String, List)}, for one run, with another payload; null keeps the stored one. With {@code
+     * keepSteps} the new run has the records of the workflow up to the step that failed.
+     */
+    RedriveResult redrive(String project, RunId dead, @Nullable Payload edited, boolean keepSteps);
 
     /** Returns the payload of a run; empty if the run does not exist or the history does not keep the payload. */
     Optional<Payload> payload(String project, RunId run);

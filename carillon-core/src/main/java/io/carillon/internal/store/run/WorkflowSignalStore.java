@@ -11,6 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The port for signals to workflows. No call locks a run in the transaction of the sender. */
 public interface WorkflowSignalStore {
+    /** The most signals of a run that it has not taken. Concurrent senders may exceed it by one each. */
+    int MAX_UNREAD = 1_000;
+
+    /** The most bytes of the values of these signals. */
+    int MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
     /** Stores a signal for a live run. A repeated call stores it once and answers as the first one. */
     Sent send(NewSignal signal, boolean notifyNodes);
 
@@ -27,7 +33,10 @@ public interface WorkflowSignalStore {
     enum Sent {
         STORED,
         DUPLICATE,
-        NO_LIVE_RUN
+        NO_LIVE_RUN,
+        /** Live nodes have the handler of the run, and to none of them it is a workflow. */
+        NO_WORKFLOW,
+        TOO_MANY
     }
 
     /**

@@ -166,6 +166,8 @@ CREATE INDEX run_gate ON carillon.run (project, gate_key, gate_position) WHERE g
 CREATE INDEX run_gate_arrival ON carillon.run (gate_arrival_at) WHERE gate_arrival_at IS NOT NULL;
 -- The run that a redrive created for a dead run, and below the same for ended ones.
 CREATE INDEX run_redriven ON carillon.run (project, parent_id) WHERE origin = 'redrive';
+-- The children of a workflow.
+CREATE INDEX run_child ON carillon.run (project, parent_id) WHERE origin = 'workflow';
 -- Runs that count towards the limit of their lane.
 CREATE INDEX run_limited ON carillon.run (project, limited_by) WHERE limited_by IS NOT NULL;
 
@@ -214,6 +216,7 @@ CREATE INDEX run_history_run ON carillon.run_history (project, id);
 CREATE UNIQUE INDEX run_history_instant ON carillon.run_history (schedule_id, planned_at, day)
   WHERE origin IN ('tick', 'backfill');
 CREATE INDEX run_history_redriven ON carillon.run_history (project, parent_id) WHERE origin = 'redrive';
+CREATE INDEX run_history_child ON carillon.run_history (project, parent_id) WHERE origin = 'workflow';
 -- The runs of an event.
 CREATE INDEX run_history_event ON carillon.run_history (project, key) WHERE origin = 'event';
 CREATE INDEX run_history_ended ON carillon.run_history USING brin (ended_at);
@@ -344,6 +347,7 @@ CREATE TABLE carillon.node (
   version               text NOT NULL,
   code                  integer NOT NULL,                -- the newest migration it knows
   handlers              text[] NOT NULL,
+  workflows             text[] NOT NULL DEFAULT '{}',    -- those handlers that are workflows
   slots                 integer NOT NULL,
   busy                  integer NOT NULL DEFAULT 0,
   wakeup                text NOT NULL,

@@ -37,10 +37,10 @@ BEGIN
   GRANT UPDATE (state) ON carillon.event_relay_held TO carillon_api;
   GRANT SELECT, UPDATE, DELETE ON carillon.event_source TO carillon_api;
   GRANT SELECT, DELETE ON carillon.event_source_unpublished TO carillon_api;
-  GRANT SELECT ON carillon.workflow_step, carillon.workflow_step_history TO carillon_api;
-  GRANT SELECT, INSERT ON carillon.workflow_signal TO carillon_api;
+  GRANT SELECT ON carillon.workflow_step_history TO carillon_api;
+  GRANT SELECT, INSERT ON carillon.workflow_signal, carillon.workflow_step TO carillon_api;
   -- Nodes belong to no project: their names, hosts and processes are not for tenants.
-  GRANT SELECT (id, handlers, slots, busy, dead_at) ON carillon.node TO carillon_api;
+  GRANT SELECT (id, handlers, workflows, slots, busy, dead_at) ON carillon.node TO carillon_api;
   GRANT USAGE ON SEQUENCE carillon.gate_position_seq, carillon.event_seq, carillon.event_cursor_seq
     TO carillon_api;
   FOREACH v_table IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'unique_key_window',
