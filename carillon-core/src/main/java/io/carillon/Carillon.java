@@ -38,6 +38,7 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.spi.AttemptInterceptor;
+import io.carillon.spi.ExecuteResult;
 import io.carillon.spi.PayloadCodec;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.workflow.Start;
@@ -380,10 +381,35 @@ public final class Carillon implements Enqueuer, AutoCloseable {
      * fails the attempt. The test kit uses this to test retries.
      */
     public RunDueResult runDue(Duration budget, AttemptInterceptor interceptor) {
-        refuseIfClosed();
+        refuseIfOutdated();
         if (budget.isNegative() || budget.isZero() || budget.compareTo(Duration.ofHours(1)) > 0)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION, "budget must be between 1 ms and 1 h (was %s).".formatted(budget));
+        DueRunExecutor.Result result =
+                statsWriter.withoutThread(() -> new DueRunExecutor(parts.withInterceptor(interceptor)).runDue(budget));
+        return new RunDueResult(result.processed(), result.errors());
+    }
+
+    /**
+     * Executes a run of the default project on the calling thread, if it is due: one attempt, which takes a workflow to
+     * its next wait. The claim has the same fence, lease, limits and pauses as that of a node. Intended for callers that
+     * know the run from elsewhere, such as a message.
+     *
+     * @throws CarillonException with {@link ErrorCode#UNKNOWN_HANDLER} if this process does not have the handler of the
+     *     run, which stays as it is
+     */
+    public ExecuteResult execute(RunId run) {
+        return execute(runFactory.project(), run);
+    }
+
+    /** Executes a run of a project, see {@link #execute(RunId)}. */
+    public ExecuteResult execute(String project, RunId run) {
+        refuseIfOutdated();
+        return statsWriter.withoutThread(() -> new DueRunExecutor(parts).execute(project, run));
+    }
+
+    private void refuseIfOutdated() {
+        refuseIfClosed();
         storage.outdated().ifPresent(why -> {
             throw new CarillonException(
                     ErrorCode.SCHEMA_TOO_NEW,
@@ -391,9 +417,6 @@ public final class Carillon implements Enqueuer, AutoCloseable {
                                     + " version.")
                             .formatted(why));
         });
-        DueRunExecutor.Result result =
-                statsWriter.withoutThread(() -> new DueRunExecutor(parts.withInterceptor(interceptor)).runDue(budget));
-        return new RunDueResult(result.processed(), result.errors());
     }
 
     /**

@@ -47,6 +47,7 @@ import io.carillon.server.CarillonServer;
 import io.carillon.server.access.JwkSet;
 import io.carillon.server.access.JwtVerifier;
 import io.carillon.spi.AuthorizationPropagator;
+import io.carillon.spi.ExecuteResult;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.WakeTransport;
@@ -321,6 +322,11 @@ Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
 Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
 Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // rejects a missing transport
 carillon.wakeup(Wakeup.polling());   // at run time; no data changes
+    }
+
+    static void execute(Carillon carillon, RunId run) {
+ExecuteResult result = carillon.execute(run);
+if (result instanceof ExecuteResult.NotDue later) System.out.println("try again at " + later.readyAt());
     }
 
     static void pooler(DataSource throughPooler, DataSource direct) {
