@@ -5,6 +5,7 @@ import io.carillon.event.Events;
 import io.carillon.event.NewEvent;
 import io.carillon.event.PublishResult;
 import io.carillon.internal.api.ApiValues;
+import io.carillon.internal.api.CalledExecution;
 import io.carillon.internal.api.DataSources;
 import io.carillon.internal.api.HealthCheck;
 import io.carillon.internal.api.NodeNames;
@@ -13,10 +14,8 @@ import io.carillon.internal.api.ProjectWorkflows;
 import io.carillon.internal.api.RunFactory;
 import io.carillon.internal.api.RunWriter;
 import io.carillon.internal.api.StatsReading;
-import io.carillon.internal.engine.DueRunExecutor;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
-import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.loop.BoundedWait;
 import io.carillon.internal.engine.stats.StatsRecorder;
 import io.carillon.internal.engine.stats.StatsWriter;
@@ -38,6 +37,9 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.spi.AttemptInterceptor;
+import io.carillon.spi.ExecuteResult;
+import io.carillon.spi.MessageQueue;
+import io.carillon.spi.MessageResult;
 import io.carillon.spi.PayloadCodec;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.workflow.Start;
@@ -47,9 +49,7 @@ import io.carillon.workflow.WorkflowType;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -91,6 +91,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     private final Set<String> projects = ConcurrentHashMap.newKeySet();
     private final EngineParts parts;
     private final StatsWriter statsWriter;
+    private final CalledExecution calledExecution;
     private final UnaryOperator<NodeConfig> fitToPool;
     private final HealthCheck.Sources healthSources;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -114,6 +115,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         parts.stats().onFirstCount(statsWriter::startOnce);
         storage.countEndings(parts.stats());
         this.runWriter = new RunWriter(storage, () -> this.config.wakeup(), () -> engine);
+        this.calledExecution = new CalledExecution(parts, statsWriter, runWriter);
     }
 
     /**
@@ -157,7 +159,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
                 builder.project, builder.handlers, codec, runHeaders, new Uuid7.Sequence(storage.clock()));
         EngineParts parts = new EngineParts(
                 storage,
-                withContextPropagation(builder.handlers.bind(codec), runHeaders),
+                builder.handlers.bind(codec, runHeaders),
                 behindPooler
                         ? () -> Backend.disableServerPrepare(builder.dataSource.getConnection())
                         : builder.dataSource::getConnection,
@@ -179,14 +181,6 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         builder.eventHandlers.declareIn(storage, builder.project, builder.handlers);
         builder.builtActions.forEach(action -> action.accept(carillon));
         return carillon;
-    }
-
-    /** Returns the settings with as many transactional slots as the pool has connections to spare. */
-    private static Map<String, BoundHandler> withContextPropagation(
-            Map<String, BoundHandler> handlers, RunHeaders runHeaders) {
-        Map<String, BoundHandler> all = new HashMap<>();
-        handlers.forEach((name, handler) -> all.put(name, handler.withHeaders(runHeaders)));
-        return all;
     }
 
     void startEngine() {
@@ -384,19 +378,48 @@ public final class Carillon implements Enqueuer, AutoCloseable {
      */
     public RunDueResult runDue(Duration budget, AttemptInterceptor interceptor) {
         refuseIfClosed();
-        if (budget.isNegative() || budget.isZero() || budget.compareTo(Duration.ofHours(1)) > 0)
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION, "budget must be between 1 ms and 1 h (was %s).".formatted(budget));
-        storage.outdated().ifPresent(why -> {
-            throw new CarillonException(
-                    ErrorCode.SCHEMA_TOO_NEW,
-                    ("The database schema belongs to a newer version of Carillon: %s. Upgrade this process to that"
-                                    + " version.")
-                            .formatted(why));
-        });
-        DueRunExecutor.Result result =
-                statsWriter.withoutThread(() -> new DueRunExecutor(parts.withInterceptor(interceptor)).runDue(budget));
-        return new RunDueResult(result.processed(), result.errors());
+        return calledExecution.runDue(budget, interceptor);
+    }
+
+    /**
+     * Executes a run of the default project on the calling thread, if it is due: one attempt, which takes a workflow to
+     * its next wait. The claim has the same fence, limits and pauses as that of a node. Intended for callers that know
+     * the run from elsewhere, such as a message.
+     *
+     * @throws CarillonException with {@link ErrorCode#UNKNOWN_HANDLER} if this process does not have the handler of the
+     *     run, which stays as it is
+     */
+    public ExecuteResult execute(RunId run) {
+        return execute(runFactory.project(), run);
+    }
+
+    /** Executes a run of a project, see {@link #execute(RunId)}. */
+    public ExecuteResult execute(String project, RunId run) {
+        refuseIfClosed();
+        return calledExecution.execute(project, run);
+    }
+
+    /**
+     * Executes the runs that these messages name, one after the other, and returns what to do with each message, in the
+     * same order. The process needs the wake-up {@link Wakeup#messagePerRun}. The message for the next attempt of a run
+     * is sent before this returns. A message is a hint: one that is repeated, old or forged executes nothing twice.
+     */
+    public List<MessageResult> consume(List<String> messages) {
+        refuseIfClosed();
+        return calledExecution.consume(messages);
+    }
+
+    /**
+     * Takes one batch of messages from a queue, executes their runs, and answers each message as soon as its run was
+     * executed. Call this in a loop.
+     *
+     * @param maxBatch the largest number of messages, from 1 to 1,000
+     * @param wait how long to wait for the first message
+     * @return the number of messages
+     */
+    public int consume(MessageQueue queue, int maxBatch, Duration wait) throws InterruptedException {
+        refuseIfClosed();
+        return calledExecution.consume(queue, maxBatch, wait);
     }
 
     /**
@@ -459,6 +482,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     private void announceSignal(RunWaitStore.RunKey workflow) {
         Engine running = engine;
         if (running != null) running.announceSignal(workflow);
+        else runWriter.sendMessageFor(workflow);
     }
 
     private void wakeNodes() {

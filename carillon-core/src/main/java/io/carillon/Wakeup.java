@@ -2,6 +2,7 @@ package io.carillon;
 
 import io.carillon.internal.value.WallClock;
 import io.carillon.run.Enqueue;
+import io.carillon.spi.Keyring;
 import io.carillon.spi.WakeTransport;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,14 +14,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * The way a process is woken when there is work. All modes use the same tables and can be mixed: a hint only makes a
  * node find work earlier than its next poll.
+ *
+ * @param runMessages if the messages of the transport name runs, what they need; otherwise null
  */
 public record Wakeup(
         Mode mode,
         Duration pollMin,
         Duration pollMax,
-        @Nullable WakeTransport transport) {
+        @Nullable WakeTransport transport,
+        @Nullable RunMessages runMessages) {
     private static final Duration DEFAULT_POLL_MIN = Duration.ofMillis(500);
     private static final Duration DEFAULT_POLL_MAX = Duration.ofSeconds(30);
+
+    /**
+     * The keys that seal the authorization of messages that name runs.
+     *
+     * @param valid how long a message is valid after the time at which it is due, from 1 s to 30 days
+     */
+    public record RunMessages(Keyring keys, Duration valid) {
+        public RunMessages {
+            if (valid.compareTo(Duration.ofSeconds(1)) < 0 || valid.compareTo(Duration.ofDays(30)) > 0)
+                throw invalid("valid must be between 1 s and 30 days (was %s).".formatted(valid));
+        }
+    }
 
     /** The wake-up modes. */
     public enum Mode {
@@ -59,6 +75,19 @@ public record Wakeup(
         if (!usesTransport && transport != null)
             throw invalid("Wake-up mode '%s' does not use a transport. Omit it, or use queue or hybrid."
                     .formatted(mode.text()));
+        if (!usesTransport && runMessages != null)
+            throw invalid("Wake-up mode '%s' sends no messages. Omit the keys, or use queue or hybrid."
+                    .formatted(mode.text()));
+    }
+
+    /**
+     * Returns a wake-up that sends one message for each run, if the process has no node, for a consumer that executes
+     * it with {@link Carillon#consume(java.util.List)}. Consumers need the same keys.
+     *
+     * @param valid how long a message is valid after the time at which it is due, from 1 s to 30 days
+     */
+    public Wakeup messagePerRun(Keyring keys, Duration valid) {
+        return new Wakeup(mode, pollMin, pollMax, transport, new RunMessages(keys, valid));
     }
 
     /**
@@ -71,27 +100,27 @@ public record Wakeup(
 
     /** Returns a wake-up by polling with other bounds. */
     public static Wakeup polling(Duration pollMin, Duration pollMax) {
-        return new Wakeup(Mode.POLLING, pollMin, pollMax, null);
+        return new Wakeup(Mode.POLLING, pollMin, pollMax, null, null);
     }
 
     /** Returns a wake-up by LISTEN and NOTIFY. */
     public static Wakeup notifying() {
-        return new Wakeup(Mode.NOTIFY, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, null);
+        return new Wakeup(Mode.NOTIFY, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, null, null);
     }
 
     /** Returns a wake-up by external calls: only {@code runDue(budget)} executes runs. */
     public static Wakeup http() {
-        return new Wakeup(Mode.HTTP, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, null);
+        return new Wakeup(Mode.HTTP, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, null, null);
     }
 
     /** Returns a wake-up by messages of this transport only. */
     public static Wakeup queue(WakeTransport transport) {
-        return new Wakeup(Mode.QUEUE, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport);
+        return new Wakeup(Mode.QUEUE, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport, null);
     }
 
     /** Returns a wake-up by messages of this transport for runs that are due soon, and polls for the others. */
     public static Wakeup hybrid(WakeTransport transport) {
-        return new Wakeup(Mode.HYBRID, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport);
+        return new Wakeup(Mode.HYBRID, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport, null);
     }
 
     /**
@@ -106,7 +135,7 @@ public record Wakeup(
                         .formatted(
                                 name,
                                 Arrays.stream(Mode.values()).map(Mode::text).collect(Collectors.joining(", ")))));
-        return new Wakeup(mode, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport);
+        return new Wakeup(mode, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport, null);
     }
 
     /** Returns whether other processes are notified by NOTIFY. */

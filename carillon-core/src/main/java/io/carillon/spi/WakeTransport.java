@@ -1,12 +1,18 @@
 package io.carillon.spi;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.run.RunId;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue that you provide (a broker, a cloud queue, a list in Redis) to carry hints to its consumers. A message names
- * a queue of a project that has work, never the work: a lost message costs latency until the next poll, and a duplicate
- * costs an empty claim. May be called from several threads.
+ * a queue of a project that has work, and if so configured the run, never the work: a lost message costs latency until
+ * the next poll, and a duplicate costs an empty claim. May be called from several threads.
  */
 public interface WakeTransport {
     /** Returns the longest delay that a message may have; zero if this transport cannot delay messages. */
@@ -28,17 +34,67 @@ public interface WakeTransport {
         return true;
     }
 
-    /** A hint that a queue of a project has work. */
-    record Message(String project, String queue) {
-        /** Returns the text to send: the queue and the project, separated by a space. Neither contains a space. */
-        public String text() {
-            return queue + " " + project;
+    /**
+     * A hint that a queue of a project has work.
+     *
+     * @param run the run to execute, if the messages name runs; otherwise null
+     */
+    record Message(String project, String queue, @Nullable RunRequest run) {
+        /** Creates a hint that names no run. */
+        public Message(String project, String queue) {
+            this(project, queue, null);
         }
 
-        /** Parses a text made by {@link #text}. */
+        /**
+         * Returns the text to send: the queue and the project, and those of the run, if there is one: its id, the
+         * attempt, the time in ISO 8601, and the authorization. They are separated by spaces, and contain none.
+         */
+        public String text() {
+            String lane = queue + " " + project;
+            return run == null
+                    ? lane
+                    : String.join(
+                            " ",
+                            lane,
+                            run.run().toString(),
+                            Integer.toString(run.attempt()),
+                            run.sentAt().toString(),
+                            run.authorization());
+        }
+
+        /**
+         * Parses a text made by {@link #text}.
+         *
+         * @throws CarillonException if the text was not made by it
+         */
         public static Message parse(String text) {
-            int space = text.indexOf(' ');
-            return new Message(text.substring(space + 1), text.substring(0, Math.max(0, space)));
+            String[] parts = text.split(" ", -1);
+            try {
+                if (parts.length == 2) return new Message(parts[1], parts[0]);
+                if (parts.length == 6)
+                    return new Message(
+                            parts[1],
+                            parts[0],
+                            new RunRequest(
+                                    RunId.parse(parts[2]),
+                                    Integer.parseInt(parts[3]),
+                                    Instant.parse(parts[4]),
+                                    parts[5]));
+            } catch (CarillonException | NumberFormatException | DateTimeParseException malformed) {
+                // The error below does not contain the text, which may be of anyone.
+            }
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "The text is no wake-up message. Pass the text that WakeTransport.send got from Message.text().");
         }
     }
+
+    /**
+     * A request to execute a run.
+     *
+     * @param attempt the number of the attempt that is expected; with a later one, the message is outdated
+     * @param sentAt when the message was sent, by the clock of its sender
+     * @param authorization proves that a process with the keys has made the message, and says until when it is valid
+     */
+    record RunRequest(RunId run, int attempt, Instant sentAt, String authorization) {}
 }

@@ -16,6 +16,7 @@ import io.carillon.server.api.BulkWorker;
 import io.carillon.server.api.QuotaCheck;
 import io.carillon.server.api.ServerContext;
 import io.carillon.server.api.event.EventApi;
+import io.carillon.server.api.execution.ExecutionRoute;
 import io.carillon.server.browser.AllowedHosts;
 import io.carillon.server.browser.LoginLinks;
 import io.carillon.server.browser.SessionAuthenticator;
@@ -105,6 +106,7 @@ public final class CarillonServer implements AutoCloseable {
         SessionCookies cookies = new SessionCookies(projects.getOrCreateSecret("session"), userAccess.isOnlyLocal());
         List<Route> routes = new ArrayList<>(Api.routes(context, settings, bulk, leakedKeys));
         routes.addAll(EventApi.routes(context, quotaCheck, streamPermits));
+        routes.addAll(new ExecutionRoute(context).routes());
         Double rate = builder.quota.requestsPerSecond();
         DenialAudit denials =
                 new DenialAudit(transactions, context.repositories().audit(), keys, context.keyIssuer());

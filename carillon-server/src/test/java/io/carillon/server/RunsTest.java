@@ -76,6 +76,50 @@ class RunsTest {
     }
 
     @Test
+    void is_executed_by_a_request_if_it_is_due() {
+        String run = enqueue("echo", "");
+        String later = enqueue("echo", ",\"after\":\"1h\"");
+        String rejected = enqueue("never", "");
+
+        RestTestServer.Reply executed = execute(run).requireStatus(200);
+        assertThat(executed.at("/result")).isEqualTo("executed");
+        assertThat(executed.at("/state")).isEqualTo("succeeded");
+        assertThat(executed.json().path("failed").booleanValue(true)).isFalse();
+        assertThat(execute(rejected).requireStatus(200).json().path("failed").booleanValue(false))
+                .isTrue();
+        assertThat(execute(run).requireStatus(200).at("/result")).isEqualTo("ended");
+        RestTestServer.Reply waits = execute(later).requireStatus(200);
+        assertThat(waits.at("/result")).isEqualTo("not-due");
+        assertThat(waits.at("/readyAt"))
+                .isEqualTo(SERVER.get(key(), "/v1/runs/" + later).at("/dueAt"));
+        SERVER.post(key(), "/v1/queues/echo/pause", "{\"reason\":\"repairs\"}").requireStatus(200);
+        RestTestServer.Reply blocked = execute(enqueue("echo", "")).requireStatus(200);
+        assertThat(blocked.at("/result")).isEqualTo("not-ready");
+        assertThat(blocked.at("/reason")).contains("repairs");
+        SERVER.post(key(), "/v1/queues/echo/resume", null).requireStatus(200);
+        assertThat(SERVER.get(key(), "/v1/runs/" + run).at("/result/text")).isEqualTo("hi");
+    }
+
+    @Test
+    void is_not_executed_by_a_server_without_its_handler_or_by_a_key_that_may_only_enqueue() {
+        String run = enqueue("elsewhere", "");
+        RestTestServer.Reply refused = execute(run).requireStatus(422);
+        assertThat(refused.code()).isEqualTo("unknown-handler");
+        assertThat(refused.text()).contains("elsewhere", "in a process that has the handler");
+        assertThat(SERVER.get(key(), "/v1/runs/" + run).at("/state")).isEqualTo("waiting");
+
+        String enqueuer = SERVER.post(key(), "/v1/keys", "{\"name\":\"e\",\"scopes\":[\"enqueue\"]}")
+                .requireStatus(201)
+                .at("/key");
+        SERVER.post(enqueuer, "/v1/runs/" + run + "/execute", null).requireStatus(403);
+        execute("run_00000000000000000000000000").requireStatus(404);
+    }
+
+    private static RestTestServer.Reply execute(String run) {
+        return SERVER.post(key(), "/v1/runs/" + run + "/execute", null);
+    }
+
+    @Test
     void waits_is_moved_and_cancelled() {
         String run = enqueue("echo", ",\"after\":\"1h\",\"priority\":\"high\",\"queue\":\"later\"");
         assertThat(SERVER.post(key(), "/v1/runs/" + run + "/reschedule", "{\"at\":\"2999-01-01T00:00:00Z\"}")

@@ -55,6 +55,28 @@ public final class RunText {
         return String.join("\n", lines);
     }
 
+    /** Returns what the server did with a run that it was asked to execute. */
+    public static String execution(String id, JsonNode execution) {
+        int attempt = execution.path("attempt").intValue(0);
+        String readyAt = execution.path("readyAt").stringValue("");
+        return switch (execution.path("result").stringValue("")) {
+            case "executed" ->
+                "%s attempt %d of %s; it is %s%s."
+                        .formatted(
+                                execution.path("failed").booleanValue(false) ? "Failed:" : "Executed",
+                                attempt,
+                                id,
+                                execution.path("state").stringValue(""),
+                                readyAt.isEmpty() ? "" : ", ready at " + readyAt);
+            case "not-due" -> "%s is not due before %s.".formatted(id, readyAt);
+            case "not-ready" ->
+                "%s is not executed now: %s."
+                        .formatted(id, execution.path("reason").stringValue(""));
+            case "running" -> "%s is running, attempt %d.".formatted(id, attempt);
+            default -> "%s has ended: %s.".formatted(id, execution.path("state").stringValue(""));
+        };
+    }
+
     /** Returns how a run ended, with the message of its error. */
     public static String ending(String id, JsonNode run) {
         String reason = ErrorText.firstLine(run.path("reason").stringValue("").strip());

@@ -152,6 +152,21 @@ final class RunCommands extends RemoteCommandGroup {
         return ExitCode.OK;
     }
 
+    @Command(
+            description =
+                    "Execute a run on the server, if it is due, and wait for the attempt. Exit code 0: executed or "
+                            + "ended, 10: the attempt failed, 5: it cannot be executed now.",
+            sortOptions = false)
+    int execute(@Parameters(paramLabel = "ID", description = "Id of the run.") String id) {
+        JsonNode answer = client().post(ApiClient.path("runs", id, "execute"), emptyBody());
+        printer().printResult(RunText.execution(id, answer), answer, "result");
+        return switch (answer.path("result").stringValue("")) {
+            case "executed" -> answer.path("failed").booleanValue(false) ? ExitCode.RUN_FAILED : ExitCode.OK;
+            case "ended" -> ExitCode.OK;
+            default -> ExitCode.CONFLICT;
+        };
+    }
+
     @Command(description = "Run a dead run again, as a new run.", sortOptions = false)
     int redrive(
             @Parameters(paramLabel = "ID", description = "Id of the run.") String id,

@@ -6,6 +6,7 @@ import io.carillon.HandlerOptions;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.RetryRule;
+import io.carillon.internal.run.RunHeaders;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
@@ -95,6 +96,13 @@ public final class Handlers {
 
     public boolean anyTransactional() {
         return byName.values().stream().anyMatch(RegisteredHandler::transactional);
+    }
+
+    /** Like {@link #bind(PayloadCodec)}, with the context that the headers of a run restore. */
+    public Map<String, BoundHandler> bind(PayloadCodec codec, RunHeaders runHeaders) {
+        Map<String, BoundHandler> bound = bind(codec);
+        bound.replaceAll((name, handler) -> handler.withHeaders(runHeaders));
+        return bound;
     }
 
     public Map<String, BoundHandler> bind(PayloadCodec codec) {

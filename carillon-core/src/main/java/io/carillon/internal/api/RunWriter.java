@@ -1,13 +1,17 @@
 package io.carillon.internal.api;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.Wakeup;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.run.NewRun;
 import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.run.RunWaitStore;
 import io.carillon.run.EnqueueResult;
 import io.carillon.spi.WakeTransport;
 import java.sql.Connection;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +40,40 @@ public final class RunWriter {
         List<NewRun> different = WakeupCauses.different(runs);
         different.forEach(run -> current.rejectTooFarAhead(run.due()));
         List<EnqueueResult> results = storage.newRuns().enqueue(runs, engine.get() == null && current.notifies());
-        different.forEach(this::sendWakeup);
+        sendWakeups(runs, different, results);
         return results;
+    }
+
+    /** Wakes the nodes, or sends a message for each of the runs that were stored. */
+    private void sendWakeups(List<NewRun> runs, List<NewRun> different, List<EnqueueResult> results) {
+        Optional<RunMessenger> messenger = engine.get() == null ? messenger() : Optional.empty();
+        if (messenger.isEmpty()) different.forEach(this::sendWakeup);
+        for (int i = 0; messenger.isPresent() && i < runs.size(); i++) {
+            NewRun run = runs.get(i);
+            if (results.get(i) instanceof EnqueueResult.Enqueued)
+                quietly(() -> messenger
+                        .get()
+                        .send(run.lane().project(), run.lane().queue(), run.id(), 1, Wakeup.delay(run.due())));
+        }
+    }
+
+    /** Returns what sends and executes messages that name runs; empty if the messages of this process name none. */
+    private Optional<RunMessenger> messenger() {
+        return RunMessenger.of(wakeup.get(), storage.runAdmin(), storage.clock());
+    }
+
+    /** Returns what sends and executes messages that name runs. */
+    public RunMessenger requireMessenger() {
+        return messenger()
+                .orElseThrow(() -> new CarillonException(
+                        ErrorCode.INVALID_OPTION,
+                        "This process has no keys for messages. Build it with the wake-up"
+                                + " Wakeup.queue(transport).messagePerRun(keys, valid)."));
+    }
+
+    /** Sends a message for a workflow that got a signal, if messages name runs. */
+    public void sendMessageFor(RunWaitStore.RunKey workflow) {
+        messenger().ifPresent(messenger -> quietly(() -> messenger.sendFor(workflow.project(), workflow.run())));
     }
 
     /**
@@ -66,8 +102,10 @@ public final class RunWriter {
         List<NewRun> different = WakeupCauses.different(runs);
         different.forEach(run -> current.rejectTooFarAhead(run.due()));
         boolean sentAfterCommit = afterCommit != null && engine.get() != null;
-        if (afterCommit != null) afterCommit.accept(() -> different.forEach(this::sendWakeup));
-        return storage.newRuns().enqueueIn(connection, runs, current.notifies() && !sentAfterCommit);
+        List<EnqueueResult> results =
+                storage.newRuns().enqueueIn(connection, runs, current.notifies() && !sentAfterCommit);
+        if (afterCommit != null) afterCommit.accept(() -> sendWakeups(runs, different, results));
+        return results;
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.carillon.internal.engine;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.attempt.AttemptRunner;
@@ -20,6 +22,7 @@ import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.EndedAttempt;
+import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.LaneDue;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.QueueHead;
@@ -27,6 +30,10 @@ import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.RunWaitStore;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.internal.value.DatabaseClock;
+import io.carillon.run.Run;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.spi.ExecuteResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -42,6 +49,8 @@ import org.slf4j.LoggerFactory;
  * functions and external cron services. There is no heartbeat, so each run is leased for 30 s. A helper thread that
  * lives as long as the call renews the leases and enforces the timeouts. Runs that were claimed but not started are
  * handed back immediately.
+ *
+ * <p>{@link #execute} does the same for one run, which the caller names.
  */
 public final class DueRunExecutor {
     private static final Logger log = LoggerFactory.getLogger(DueRunExecutor.class);
@@ -103,6 +112,53 @@ public final class DueRunExecutor {
         replanZones(planning, deadline);
         writeStats();
         return new Result(invocation.processed, invocation.errors.get());
+    }
+
+    /**
+     * Executes one attempt of this run, if it can be claimed now. First looks whether the run can be released from what
+     * holds it: an expired lease, a wait whose answer is there, a gate that lets it pass.
+     */
+    public ExecuteResult execute(String project, RunId id) {
+        Run run = storage.runAdmin().get(project, id).orElse(null);
+        if (run == null) return new ExecuteResult.Unknown();
+        if (run.instants().endedAt() != null) return new ExecuteResult.Ended(run.state());
+        if (handlers.find(run.target()).isEmpty())
+            throw new CarillonException(
+                    ErrorCode.UNKNOWN_HANDLER,
+                    ("This process has no handler '%s', so it cannot execute run %s. Execute the run in a process that "
+                                    + "has the handler, or leave it to a node that has it.")
+                            .formatted(run.target().name(), id));
+        Invocation invocation =
+                new Invocation(System.nanoTime() + Duration.ofDays(365).toNanos());
+        invocation.observeQueue();
+        invocation.release(run);
+        Optional<Attempt> claimed = invocation.claim(run);
+        if (claimed.isEmpty()) return explain(project, id);
+        try (Loop renewals = new LeaseRenewer(invocation).loop) {
+            renewals.start();
+            invocation.runClaimed(claimed.get());
+        }
+        invocation.passOn(claimed.get());
+        writeStats();
+        boolean failed = invocation.errors.get() > 0;
+        return storage.runAdmin()
+                .get(project, id)
+                .<ExecuteResult>map(after -> new ExecuteResult.Executed(after, failed))
+                .orElseGet(ExecuteResult.Unknown::new);
+    }
+
+    /** Returns why a run was not claimed. */
+    private ExecuteResult explain(String project, RunId id) {
+        Run run = storage.runAdmin().get(project, id).orElse(null);
+        if (run == null) return new ExecuteResult.Unknown();
+        if (run.instants().endedAt() != null) return new ExecuteResult.Ended(run.state());
+        if (run.state() == RunState.RUNNING) return new ExecuteResult.Running(run.attempt());
+        Instant readyAt = run.instants().readyAt();
+        if (readyAt != null && readyAt.isAfter(clock.now())) return new ExecuteResult.NotDue(readyAt);
+        return new ExecuteResult.NotReady(storage.runAdmin()
+                .explain(project, id)
+                .map(why -> why.blockers().isEmpty() ? why.summary() : String.join("; ", why.blockers()))
+                .orElse("The run has just ended."));
     }
 
     private void dispatchEvents(long until) {
@@ -192,15 +248,52 @@ public final class DueRunExecutor {
             this.claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, lane -> {}, lane -> {}, lease);
         }
 
-        boolean round() {
-            if (isTimeUp()) return false;
-            waitResolver.resolveHints();
-            gatePromoter.promoteOnce();
+        private QueueHead observeQueue() {
             long sent = System.nanoTime();
             QueueHead head = storage.lanes().readQueueHead(Instant.MIN);
             clock.observe(head.now(), sent);
             outcomeReporter.setBreakers(head.breakers());
             waitResolver.setWaitsExist(head.waitsExist());
+            claimExecutor.limited(head.limitedLanes());
+            return head;
+        }
+
+        /** Releases a run whose lease has ended, or whose wait has been answered, or which its gate lets pass. */
+        private void release(Run run) {
+            String parked = run.details().parked();
+            Instant readyAt = run.instants().readyAt();
+            if (run.state() == RunState.RUNNING) storage.nodes().rescue(CRASH_LIMIT);
+            else if ("no-handler".equals(parked)) storage.nodes().wakeParkedRuns(handlers.names());
+            else if ("gate".equals(parked)) gatePromoter.promoteOnce();
+            else if (readyAt == null || readyAt.isAfter(clock.now())) {
+                waitResolver.waitStored(new RunWaitStore.RunKey(run.project(), run.id()));
+                waitResolver.resolveHints();
+            }
+        }
+
+        private Optional<Attempt> claim(Run run) {
+            Lane lane = new Lane(run.queue(), run.project());
+            ClaimRequest request = ClaimRequest.ofRun(owner, lane, run.priority(), run.id(), lease);
+            // A lane may have got a limit since the queue was read; then the first claim finds nothing.
+            return (claimExecutor.limited(lane) ? storage.lanes().claim(request) : runs.claim(request))
+                    .attempts().stream().findFirst();
+        }
+
+        /** Lets the runs go on that waited for the end of this attempt. */
+        private void passOn(Attempt attempt) {
+            outcomeReporter.report();
+            waitResolver.resolveHints();
+            String gate = attempt.gate();
+            if (gate == null) return;
+            gatePromoter.runEnded(new GateName(attempt.lane().project(), gate));
+            gatePromoter.promoteRequests();
+        }
+
+        boolean round() {
+            if (isTimeUp()) return false;
+            waitResolver.resolveHints();
+            gatePromoter.promoteOnce();
+            QueueHead head = observeQueue();
             boolean any = head.isolatedRunsWaiting() && runIsolated();
             if (isTimeUp()) return false;
             return claimAndExecute(head) || any;
@@ -214,7 +307,6 @@ public final class DueRunExecutor {
             List<LaneDue> due = claimExecutor.filterKnownHandlers(dueLanes(head).stream()
                     .filter(one -> !one.readyAt().isAfter(head.now()))
                     .toList());
-            claimExecutor.limited(head.limitedLanes());
             laneDueTimes.setWeights(head.weights());
             laneDueTimes.finishPoll(due, head.seenUntil());
             long lanes = due.stream().map(LaneDue::lane).distinct().count();
@@ -264,12 +356,14 @@ public final class DueRunExecutor {
          */
         private boolean runIsolated() {
             Optional<Attempt> isolated = runs.claimOneIsolated(owner, handlers.names(), lease);
-            isolated.ifPresent(attempt -> {
-                ActiveAttempt activeAttempt = new ActiveAttempt(owner, attempt, clock);
-                activeAttempts.add(activeAttempt);
-                run(activeAttempt);
-            });
+            isolated.ifPresent(this::runClaimed);
             return isolated.isPresent();
+        }
+
+        private void runClaimed(Attempt attempt) {
+            ActiveAttempt activeAttempt = new ActiveAttempt(owner, attempt, clock);
+            activeAttempts.add(activeAttempt);
+            run(activeAttempt);
         }
 
         /**

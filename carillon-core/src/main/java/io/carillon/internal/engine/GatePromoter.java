@@ -156,6 +156,11 @@ final class GatePromoter implements Loop.Task {
         promote(all);
     }
 
+    /** Promotes at the requested gates, once. For callers that do not run this loop. */
+    void promoteRequests() {
+        promote(takeRequests());
+    }
+
     private Set<GateName> takeRequests() {
         synchronized (requests) {
             Set<GateName> mine = new LinkedHashSet<>(requests);

@@ -155,6 +155,24 @@ class RunCommandsTest {
     }
 
     @Test
+    void a_run_is_executed_only_if_it_is_due() {
+        String later = enqueue("fine", "--after", "1h");
+        RemoteServer.CommandResult early = SERVER.run("run", "execute", later);
+        assertThat(early.exitCode()).isEqualTo(5);
+        assertThat(early.out()).startsWith(later + " is not due before 20");
+        String ended = enqueue("fine");
+        SERVER.run("run", "wait", ended, "--for", "30s");
+        RemoteServer.CommandResult late = SERVER.run("run", "execute", ended);
+        assertThat(late.exitCode()).isZero();
+        assertThat(late.out()).isEqualTo(ended + " has ended: succeeded.\n");
+        String foreign = enqueue("of-another-process");
+        assertThat(SERVER.run("run", "execute", foreign).err()).contains("no handler 'of-another-process'");
+        assertThat(SERVER.run("run", "execute", "run_00000000000000000000000000")
+                        .exitCode())
+                .isEqualTo(3);
+    }
+
+    @Test
     void a_waiting_run_is_explained_once() {
         String run = enqueue("fine", "--at", LATER);
 

@@ -47,6 +47,10 @@ import io.carillon.server.CarillonServer;
 import io.carillon.server.access.JwkSet;
 import io.carillon.server.access.JwtVerifier;
 import io.carillon.spi.AuthorizationPropagator;
+import io.carillon.spi.ExecuteResult;
+import io.carillon.spi.Keyring;
+import io.carillon.spi.MessageEndpoint;
+import io.carillon.spi.MessageQueue;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.WakeTransport;
@@ -321,6 +325,30 @@ Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
 Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
 Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // rejects a missing transport
 carillon.wakeup(Wakeup.polling());   // at run time; no data changes
+    }
+
+    static void execute(Carillon carillon, RunId run) {
+ExecuteResult result = carillon.execute(run);
+if (result instanceof ExecuteResult.NotDue later) System.out.println("try again at " + later.readyAt());
+    }
+
+    static void consume(DataSource dataSource, WakeTransport transport, MessageQueue queue, Mail mail)
+            throws InterruptedException {
+Carillon consumer = Carillon.on(dataSource)
+        .wakeup(Wakeup.queue(transport).messagePerRun(Keyring.fromEnvironment("MESSAGE_KEYS"), Duration.ofDays(1)))
+        .handle(REMIND, (reminder, run) -> mail.send(reminder.to()))
+        .build();   // no node
+while (running()) consumer.consume(queue, 10, Duration.ofSeconds(5));
+    }
+
+    private static boolean running() {
+        return !Thread.currentThread().isInterrupted();
+    }
+
+    static MessageEndpoint.Response endpoint(Carillon carillon, byte[] body) {
+MessageEndpoint endpoint = new MessageEndpoint(carillon::consume);
+MessageEndpoint.Response response = endpoint.answer(body);   // one message per line
+        return response;
     }
 
     static void pooler(DataSource throughPooler, DataSource direct) {

@@ -81,6 +81,7 @@ class SurfacePageTest {
             "Carillon.on",
             "Carillon.in",
             "Carillon.close",
+            "Carillon.consume",
             "Carillon.schedules",
             "Carillon.runs",
             "Carillon.queues",

@@ -8,8 +8,10 @@ import io.carillon.RunDueResult;
 import io.carillon.Wakeup;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
+import io.carillon.spi.Keyring;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -27,6 +29,7 @@ class ExamplesTest {
     record Job(String name) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private static final Keyring KEYS = Keyring.parse(Keyring.newKey("messages"));
     private final ApiFixture fixture;
     private final Queue<String> done = new ConcurrentLinkedQueue<>();
 
@@ -78,6 +81,45 @@ class ExamplesTest {
             assertThat(answer.body()).isEqualTo("{\"processed\":1,\"errors\":0}");
         }
         assertThat(done).containsExactly("x");
+    }
+
+    @Test
+    void a_consumer_executes_the_runs_that_the_messages_of_its_queue_name() throws Exception {
+        MemoryBroker broker = new MemoryBroker();
+        try (QueueConsumer consumer = new QueueConsumer(fixture.database().pool(2), broker, KEYS, broker, done::add)) {
+            enqueuer(broker).enqueue(QueueConsumer.GREET, new QueueConsumer.Greeting("eve"));
+
+            await().until(() -> done.contains("eve"));
+        }
+    }
+
+    @Test
+    void a_function_executes_the_runs_of_the_messages_that_its_queue_pushes() throws Exception {
+        MemoryBroker broker = new MemoryBroker();
+        try (MessageFunction function = new MessageFunction(fixture.database().pool(2), broker, KEYS, done::add)) {
+            enqueuer(broker).enqueue(MessageFunction.GREET, new MessageFunction.Greeting("dan"));
+            String message = broker.take(1, Duration.ZERO).get(0).text();
+
+            HttpResponse<String> answer = post(function.address(), message);
+            HttpResponse<String> repeated = post(function.address(), message);
+
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.body()).isEqualTo("{\"results\":[{\"result\":\"acknowledge\"}]}");
+            assertThat(repeated.statusCode()).isEqualTo(200);
+        }
+        assertThat(done).containsExactly("dan");
+    }
+
+    private Carillon enqueuer(MemoryBroker broker) {
+        return fixture.client(builder -> builder.wakeup(Wakeup.queue(broker).messagePerRun(KEYS, Duration.ofDays(1))));
+    }
+
+    private static HttpResponse<String> post(URI address, String body) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(address)
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .timeout(Duration.ofSeconds(20))
+                .build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     }
 
     private static HttpResponse<String> call(CronEndpoint endpoint, String method, String token) throws Exception {

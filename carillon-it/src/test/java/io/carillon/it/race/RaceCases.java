@@ -115,6 +115,9 @@ final class RaceCases extends RaceCaseList {
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, WAITING, CANCEL_DUE, LANE, PAUSED_LANE, LIMITED, RATED, KEYED);
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, UNDO_READY);
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, TICKS, OVERLAP_CANCEL_IDLE);
+        StatementCall claimRun = (fixture, through, sender) -> RaceFixture.text(
+                through.runs().claim(RaceFixture.requestOfRun(sender)).attempts());
+        skipping(Skip.ANY, "RunRepository.CLAIM_RUN", claimRun, WAITING, CANCEL_DUE, LANE, PAUSED_LANE, LIMITED, KEYED);
         for (String statement : List.of("RunRepository.CLAIM_ISOLATED", "RunRepository.RECORD_ISOLATION"))
             skipping(
                     Skip.ANY,
@@ -287,6 +290,9 @@ final class RaceCases extends RaceCaseList {
                 through.lanes().claim(RaceFixture.request(sender)).attempts());
         skipping(Skip.ANY, "LaneLimits.FINISH_RECOUNT", claim, LIMITED);
         skipping(Skip.ANY, "LaneLimits.CLAIM_LIMITED", claim, LIMITED, BREAKER_OPEN);
+        StatementCall claimRun = (fixture, through, sender) -> RaceFixture.text(
+                through.lanes().claim(RaceFixture.requestOfRun(sender)).attempts());
+        skipping(Skip.ANY, "LaneLimits.CLAIM_LIMITED_RUN", claimRun, LIMITED, BREAKER_OPEN);
         skipping(Skip.ANY, "LaneLimits.SAVE_BUCKET", claim, LIMITED);
         skipping(Skip.ANY, "LaneLimits.MARK_PROBE", claim, BREAKER_OPEN);
         StatementCall failed = (fixture, through, sender) -> through.lanes()

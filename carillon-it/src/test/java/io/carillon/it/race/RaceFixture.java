@@ -327,6 +327,11 @@ final class RaceFixture extends PlanningContract {
         return request(claimer(sender), sender == RaceCase.Sender.FIRST ? 1 : 9);
     }
 
+    /** Returns a claim of the contested run by a caller without a node. */
+    static ClaimRequest requestOfRun(RaceCase.Sender sender) {
+        return ClaimRequest.ofRun(claimer(sender), RunSpec.MAIL, Priority.NORMAL, CONTESTED, Duration.ofSeconds(30));
+    }
+
     static ClaimRequest request(UUID node, int count) {
         return new ClaimRequest(node, List.of(laneClaim(RunSpec.MAIL, Priority.NORMAL, count)), Set.of(), null, 0);
     }

@@ -36,6 +36,8 @@ class StatementRuleTest {
             "RunRepository.CLAIM", "a claim: the next claim takes a skipped run",
             "RunRepository.CLAIM_ISOLATED", "a claim: the next claim takes a skipped run",
             "LaneLimits.CLAIM_LIMITED", "a claim: the next claim takes a skipped run",
+            "RunRepository.CLAIM_RUN", "a claim: the caller tries again, or another process takes the run",
+            "LaneLimits.CLAIM_LIMITED_RUN", "a claim: the caller tries again, or another process takes the run",
             "GateRepository.MARK_ARRIVED", "a mark: the next poll marks a skipped run a second later",
             "GateRepository.PASS", "a gate with a skipped run is reported busy and promoted again",
             "RateGates.PASS", "a gate with a skipped run is reported busy and promoted again",

@@ -40,11 +40,13 @@ public record IdempotentRequest(String key, byte[] hash) {
      * Rejects an Idempotency-Key on requests whose response shows a secret, because that response must not be stored.
      */
     public static void refuseKey(ApiRequest request) {
+        refuseKey(request, "The response shows a secret and is not stored.");
+    }
+
+    /** Rejects a request with a key, for this reason. */
+    public static void refuseKey(ApiRequest request, String why) {
         if (request.header(HEADER).isPresent())
-            throw Problem.of(
-                            400,
-                            "invalid-header",
-                            "The response shows a secret and is not stored. The field \"errors\" says where.")
+            throw Problem.of(400, "invalid-header", why + " The field \"errors\" says where.")
                     .withFault(HEADER, "This operation does not accept the header. Leave it out.");
     }
 

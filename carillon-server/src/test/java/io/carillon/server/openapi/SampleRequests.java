@@ -28,6 +28,7 @@ public final class SampleRequests {
             Map.entry("enqueueBatch", "{\"target\":{\"handler\":\"a\"},\"runs\":[{\"payload\":1}],\"after\":\"1h\"}"),
             Map.entry("cancelRun", "{\"reason\":\"r\"}"),
             Map.entry("redriveRun", "{}"),
+            Map.entry("executeRun", "{}"),
             Map.entry("signalRun", "{\"name\":\"approval\"}"),
             Map.entry("rescheduleRun", "{\"at\":\"2999-01-01T00:00:00Z\"}"),
             Map.entry("limitQueue", "{\"maxRunning\":5}"),

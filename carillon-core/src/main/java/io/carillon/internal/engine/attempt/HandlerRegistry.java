@@ -22,8 +22,13 @@ public final class HandlerRegistry {
     }
 
     public Optional<BoundHandler> find(Attempt attempt) {
-        if (!attempt.target().kind().equals(Target.HANDLER)) return Optional.empty();
-        return Optional.ofNullable(handlers.get(attempt.target().name()));
+        return find(attempt.target());
+    }
+
+    public Optional<BoundHandler> find(Target target) {
+        return target.kind().equals(Target.HANDLER)
+                ? Optional.ofNullable(handlers.get(target.name()))
+                : Optional.empty();
     }
 
     /** Returns whether a run of this attempt needs a transaction. */

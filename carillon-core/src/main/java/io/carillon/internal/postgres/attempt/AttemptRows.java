@@ -53,6 +53,13 @@ public final class AttemptRows {
                                      ORDER BY id LIMIT 1) owned_run) r ON true
             """;
 
+    /** Finds a run that can be claimed, by its key; the caller adds what the lane must allow, and the lock. */
+    public static final String CLAIMABLE_RUN = """
+            SELECT r.ctid FROM carillon.run r
+             WHERE r.project = :project AND r.id BETWEEN :run AND :run AND r.owner IS NULL
+               AND r.ready_at <= carillon.clock() AND r.start_by > carillon.clock()
+            """;
+
     private AttemptRows() {}
 
     /**
@@ -109,6 +116,16 @@ public final class AttemptRows {
                 .column("readyFroms", "timestamptz", laneClaims, ClaimRequest.LaneClaim::readyFrom)
                 .column("handlers", "text", laneClaims, laneClaim -> String.join(" ", laneClaim.handlers()))
                 .texts("unknownHandlers", request.unknownHandlers());
+    }
+
+    /** Binds the parameters of a claim of one run. */
+    public static Query bindRun(Query query, ClaimRequest request, RunId run) throws SQLException {
+        return query.uuid("owner", request.owner())
+                .seconds("lease", request.lease())
+                .number("claimNumber", request.claimNumber())
+                .text("soleProject", soleProject(request.laneClaims()))
+                .text("project", request.laneClaims().get(0).lane().project())
+                .uuid("run", run.value());
     }
 
     /**

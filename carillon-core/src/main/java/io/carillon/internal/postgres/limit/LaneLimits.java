@@ -13,6 +13,7 @@ import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.IsolationRule;
+import io.carillon.run.RunId;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -98,6 +99,12 @@ public final class LaneLimits {
                      WHERE :lease::float8 IS NOT NULL
                         OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) ranked
              WHERE ranked.number <= ranked.capacity
+            """, ", limited_by = queue");
+
+    private static final String CLAIM_LIMITED_RUN =
+            AttemptRows.claimStatement(AttemptRows.CLAIMABLE_RUN + """
+             ORDER BY r.id LIMIT 1
+               FOR UPDATE SKIP LOCKED
             """, ", limited_by = queue");
 
     private static final String SAVE_BUCKET = """
@@ -313,6 +320,10 @@ public final class LaneLimits {
 
     private static ClaimResult claimLimited(Session session, ClaimRequest request, Map<Lane, LaneCapacity> capacities)
             throws SQLException {
+        RunId run = request.run();
+        if (run != null)
+            return AttemptRows.readClaimed(
+                    AttemptRows.bindRun(session.query(CLAIM_LIMITED_RUN), request, run), Map.of());
         return AttemptRows.readClaimed(
                 AttemptRows.bindRequest(session.query(CLAIM_LIMITED), request)
                         .column(

@@ -44,6 +44,16 @@ public final class RunRepository implements RunStore {
                OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
             """, "");
 
+    // A lane with a limit is claimed from under its lock.
+    private static final String CLAIM_RUN = AttemptRows.claimStatement(AttemptRows.CLAIMABLE_RUN + """
+               AND NOT EXISTS (SELECT 1 FROM carillon.lane p
+                                WHERE p.queue = r.queue AND p.project = r.project
+                                  AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
+                                       OR p.breaker <> 'closed'))
+             ORDER BY r.id LIMIT 1
+               FOR UPDATE SKIP LOCKED
+            """, "");
+
     // Reads the index of parked runs by handler, so that the waiting runs of other handlers are not read. The range
     // keeps the plan on this index, whatever the statistics say.
     private static final String FIND_ISOLATED = """
@@ -135,6 +145,10 @@ public final class RunRepository implements RunStore {
     @Override
     public ClaimResult claim(ClaimRequest request) {
         if (request.laneClaims().isEmpty()) return new ClaimResult(List.of(), List.of(), Map.of());
+        RunId run = request.run();
+        if (run != null)
+            return database.single(session ->
+                    AttemptRows.readClaimed(AttemptRows.bindRun(session.query(CLAIM_RUN), request, run), Map.of()));
         return database.single(
                 session -> AttemptRows.readClaimed(AttemptRows.bindRequest(session.query(CLAIM), request), Map.of()));
     }

@@ -2,6 +2,7 @@ package io.carillon.internal.store.run;
 
 import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
+import io.carillon.run.RunId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -17,16 +18,33 @@ import org.jspecify.annotations.Nullable;
  * @param unknownHandlers handlers that other nodes have and this one does not
  * @param lease how long each run is leased; null if the node's heartbeat keeps the lease
  * @param claimNumber the node's number of this claim; the store keeps the claim record under it
+ * @param run the only run to claim, of the only lane of this claim; null for the first due runs of the lanes
  */
 public record ClaimRequest(
         UUID owner,
         List<LaneClaim> laneClaims,
         Set<String> unknownHandlers,
         @Nullable Duration lease,
-        long claimNumber) {
+        long claimNumber,
+        @Nullable RunId run) {
     public ClaimRequest {
         laneClaims = List.copyOf(laneClaims);
         unknownHandlers = Set.copyOf(unknownHandlers);
+    }
+
+    /** Creates a claim of the first due runs of the lanes. */
+    public ClaimRequest(
+            UUID owner,
+            List<LaneClaim> laneClaims,
+            Set<String> unknownHandlers,
+            @Nullable Duration lease,
+            long claimNumber) {
+        this(owner, laneClaims, unknownHandlers, lease, claimNumber, null);
+    }
+
+    /** Returns a claim of this run only, for a caller without a heartbeat. */
+    public static ClaimRequest ofRun(UUID owner, Lane lane, Priority priority, RunId run, Duration lease) {
+        return new ClaimRequest(owner, List.of(new LaneClaim(lane, priority, 1, Instant.MIN)), Set.of(), lease, 0, run);
     }
 
     /**
@@ -40,7 +58,7 @@ public record ClaimRequest(
 
     /** Returns this claim for the given laneClaims only. */
     public ClaimRequest withLaneClaims(List<LaneClaim> laneClaims) {
-        return new ClaimRequest(owner, laneClaims, unknownHandlers, lease, claimNumber);
+        return new ClaimRequest(owner, laneClaims, unknownHandlers, lease, claimNumber, run);
     }
 
     /**
