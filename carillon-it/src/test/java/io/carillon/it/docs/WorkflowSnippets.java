@@ -7,6 +7,7 @@ import io.carillon.Carillon;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
+import io.carillon.workflow.Branch;
 import io.carillon.workflow.Flow;
 import io.carillon.workflow.RecordedStep;
 import io.carillon.workflow.Send;
@@ -16,6 +17,7 @@ import io.carillon.workflow.Step;
 import io.carillon.workflow.Workflow;
 import io.carillon.workflow.WorkflowHandle;
 import io.carillon.workflow.WorkflowType;
+import java.sql.Connection;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -73,6 +75,24 @@ static String refund(Carillon carillon, Flow flow, Payment paid) {
     String refund = flow.run(START_REFUND, step ->
             carillon.start(REFUND, paid, Start.id(step.idempotencyKey())).run().toString());
     return flow.awaitRun(RunId.parse(refund), String.class);
+}
+
+static List<Parcel> pick(Order order, Flow flow, Depot depot) {
+    return flow.each(PICK, order.items(), item -> item, (item, step) -> depot.pick(item));
+}
+
+static List<Object> prepare(Order order, Flow flow, Bank bank, Depot depot) {
+    return flow.parallel("prepare", List.of(
+            Branch.of(CHARGE, step -> bank.charge(order, step.idempotencyKey())),
+            Branch.of(PICK, step -> depot.pick("box"))));
+}
+
+static final Step<String> BOOK = Step.of("book", String.class);
+
+interface Books { String post(Connection connection, Order order); }
+
+static String book(Order order, Flow flow, Books books) {
+    return flow.runInTransaction(BOOK, (connection, step) -> books.post(connection, order));
 }
 
 static Workflow<Order, String> refundable(Bank bank, Depot depot) {
