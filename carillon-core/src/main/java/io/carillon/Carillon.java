@@ -153,7 +153,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         DataSource listenSource = builder.listenDataSource == null ? engineSource : builder.listenDataSource;
         Storage storage = new PostgresStorage(engineSource, listenSource, !behindPooler, planner);
         storage.projects().ensure(builder.project);
-        builder.workflowHandlers.useStorage(storage, codec);
+        builder.workflowHandlers.useStorage(storage, codec, config.concurrency());
         RunHeaders runHeaders = new RunHeaders(builder.contextPropagators);
         RunFactory runFactory = new RunFactory(
                 builder.project, builder.handlers, codec, runHeaders, new Uuid7.Sequence(storage.clock()));

@@ -1,10 +1,13 @@
 package io.carillon.workflow;
 
 import io.carillon.run.RunId;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +36,39 @@ public interface Flow {
      * @param undo also called if the step failed or if it is unknown whether it was executed
      */
     <T> @Nullable T run(Step<T> step, StepCode<T> code, UndoCode<T> undo);
+
+    /**
+     * Like {@link #run(Step, StepCode)}, for a step whose writes on the given connection commit together with its
+     * record, so that they happen exactly once. The connection is one of the data source of the application. An attempt
+     * that lost its run rolls back. The code must not commit or roll back the connection.
+     */
+    <T> @Nullable T runInTransaction(Step<T> step, TransactionCode<T> code);
+
+    /**
+     * Executes a step for each item of a list, in parallel, and returns the results in the order of the list. Each item
+     * is recorded once, with its key, so only the missing ones are executed again after a failure or a crash. If the
+     * step throws for some items, they are tried again together, as the retry settings of the step say. The list of
+     * keys is recorded first: in each later execution, the list must have the same items.
+     *
+     * @param step a step without a key; each item gets its own
+     * @param key returns the key of an item, which no other item has
+     * @throws StepFailedException if the last try of an item failed, when all items that were being executed have
+     *     ended. Items that were not begun are not executed then. The workflow may catch it and continue.
+     */
+    <I, T> List<T> each(Step<T> step, List<I> items, Function<? super I, String> key, ItemCode<I, T> code);
+
+    /** Like {@link #each(Step, List, Function, ItemCode)}, for a step that can be undone, item by item. */
+    <I, T> List<T> each(
+            Step<T> step, List<I> items, Function<? super I, String> key, ItemCode<I, T> code, ItemUndoCode<I, T> undo);
+
+    /**
+     * Executes different steps in parallel, and returns their results in the order of the list. Otherwise like
+     * {@link #each(Step, List, Function, ItemCode)}: the steps are tried again together, after the longest of their
+     * delays.
+     *
+     * @param name names this call; each call of a workflow has another name
+     */
+    <T> List<T> parallel(String name, List<? extends Branch<? extends T>> branches);
 
     /**
      * Waits, without a thread or a connection. The end of the sleep is recorded when it begins, by the database clock.
@@ -97,6 +133,14 @@ public interface Flow {
         T run(StepContext step) throws Exception;
     }
 
+    /** The code of a step that writes in a transaction. */
+    @FunctionalInterface
+    interface TransactionCode<T> {
+        /** Executes the step. The result, if not null, is recorded, and the transaction is committed with it. */
+        @Nullable
+        T run(Connection connection, StepContext step) throws Exception;
+    }
+
     /** The code that undoes a step. */
     @FunctionalInterface
     interface UndoCode<T> {
@@ -106,6 +150,21 @@ public interface Flow {
          * @param result the result of the step; null if it has none, or is not recorded
          */
         void undo(@Nullable T result, StepContext step) throws Exception;
+    }
+
+    /** The code of a step that is executed for each item of a list. Several threads call it at the same time. */
+    @FunctionalInterface
+    interface ItemCode<I, T> {
+        /** Executes the step for an item. The result, if not null, is recorded. */
+        @Nullable
+        T run(I item, StepContext step) throws Exception;
+    }
+
+    /** The code that undoes a step for an item. */
+    @FunctionalInterface
+    interface ItemUndoCode<I, T> {
+        /** Like {@link UndoCode#undo}, for an item. */
+        void undo(I item, @Nullable T result, StepContext step) throws Exception;
     }
 
     /** What the code of a step sees. */

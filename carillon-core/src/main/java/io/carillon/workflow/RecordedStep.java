@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
  *     {@code compensate}, {@code failed} or {@code cancelled}
  * @param key the key that distinguishes calls of the same step, or the number of a later await of the same signal; null
  *     if it has none
- * @param kind {@code step}, {@code sleep}, {@code await}, {@code signal}, {@code timeout}, {@code await-run}, {@code
- *     run-ended}, {@code undo}, {@code compensate}, {@code undone} or {@code version}; other kinds may be added
- * @param value the encoded result; null if there is none, or if it is longer than {@link #MAX_SHOWN_BYTES} and was not
- *     asked for by its position
+ * @param kind {@code step}, {@code each}, {@code sleep}, {@code await}, {@code signal}, {@code timeout}, {@code
+ *     await-run}, {@code run-ended}, {@code undo}, {@code compensate}, {@code undone} or {@code version}; other kinds
+ *     may be added
+ * @param value the encoded result, or the keys of {@code each}; null if there is none, or if it is longer than {@link
+ *     #MAX_SHOWN_BYTES} and was not asked for by its position
  * @param valueBytes the length of the encoded result; 0 if there is none
  * @param error why the step or its undo failed finally, how the awaited run ended without success, or why the workflow
  *     undoes its steps; null for others
@@ -43,6 +44,7 @@ public record RecordedStep(
     public String description() {
         return switch (kind) {
             case "step" -> state == State.FAILED ? "failed" : "done";
+            case "each" -> "executes steps in parallel";
             case "sleep" -> waitText("asleep", "slept", "was to sleep") + end();
             case "await" -> waitText("waits", "waited", "no longer waits") + " for signal " + name + limit();
             case "signal" -> "signal " + name + " arrived";

@@ -138,7 +138,7 @@ public final class FaultProxy implements AutoCloseable {
      * Simulates the death of a node immediately after it recorded this many steps of workflows, counted from now. The
      * code of the next step is not called on this node. Otherwise like {@link #killAfterClaim()}.
      *
-     * @param steps from 1; sleeps count too
+     * @param steps from 1; sleeps count too, and steps that are recorded together count once
      */
     public void killAfterSteps(int steps) {
         if (steps < 1)

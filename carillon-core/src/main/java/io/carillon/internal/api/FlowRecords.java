@@ -3,6 +3,7 @@ package io.carillon.internal.api;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
+import io.carillon.internal.jdbc.GroupCommit;
 import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.run.WorkflowStepStore.Holder;
 import io.carillon.internal.store.run.WorkflowStepStore.NewAnswer;
@@ -13,15 +14,17 @@ import io.carillon.internal.store.run.WorkflowStepStore.StepRecord;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
 import io.carillon.run.RunId;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,16 +52,21 @@ final class FlowRecords {
 
     private final ActiveAttempt attempt;
     private final WorkflowStepStore store;
-    private final List<StepRecord> records;
+    private final GroupCommit<NewStep, StepRecord> sharedCommit = new GroupCommit<>(1, this::writeAll);
+    private final NavigableMap<Integer, StepRecord> records = new ConcurrentSkipListMap<>();
     private final Map<String, StepRecord> undone = new HashMap<>();
     private final @Nullable String cancelReason;
     private @Nullable StepRecord compensation;
-    private @Nullable Outcome outcome;
+    private volatile @Nullable Outcome outcome;
     private boolean codeChanged;
     /** The time of the database clock at the last call of the store. A wait never ends before it. */
     private Instant lastRead;
 
     private int position;
+    /** The failures of the run and the time when the last record was written that the code has read. */
+    private int lastFailures;
+
+    private Instant lastRecordedAt;
     private long totalBytes;
 
     FlowRecords(ActiveAttempt attempt, WorkflowStepStore store) {
@@ -67,19 +75,19 @@ final class FlowRecords {
         Records known = store.load(attempt.project(), attempt.id());
         this.cancelReason = known.cancelReason();
         this.lastRead = known.now();
-        this.records = new ArrayList<>();
+        this.lastRecordedAt = attempt.dueAt();
         for (StepRecord one : known.steps()) {
             totalBytes += size(one.value());
             if (one.kind() == StepKind.UNDONE) undone.put(one.path(), one);
             else if (one.kind() == StepKind.COMPENSATE) compensation = one;
-            else records.add(one);
+            else records.put(one.position(), one);
         }
         if (hasUndo() && (cancelReason != null || compensation != null)) attempt.ignoreCancel();
     }
 
     /** Returns whether a step was registered that can be undone. */
     boolean hasUndo() {
-        return records.stream().anyMatch(one -> one.kind() == StepKind.UNDO);
+        return records.values().stream().anyMatch(one -> one.kind() == StepKind.UNDO);
     }
 
     /** Returns why the workflow is to be cancelled; null if it is not. */
@@ -117,45 +125,90 @@ final class FlowRecords {
 
     /** Returns the time of the last record that was read, or the due time of the run. */
     Instant now() {
-        return position == 0 ? attempt.dueAt() : records.get(position - 1).recordedAt();
+        return lastRecordedAt;
     }
 
     /** Returns how often the attempt failed since the last record: the failures of the step under way. */
     int failuresSinceLastRecord() {
-        return attempt.failures()
-                - (position == 0 ? 0 : records.get(position - 1).failures());
+        return attempt.failures() - lastFailures;
     }
 
     /** Fails if the code has returned without the calls that are recorded. */
     void requireAllRead() {
-        if (position < records.size())
+        Map.Entry<Integer, StepRecord> next = records.ceilingEntry(position);
+        if (next != null)
             throw changed("position %d is recorded as '%s', but the code has returned"
-                    .formatted(position, records.get(position).path()));
+                    .formatted(next.getKey(), next.getValue().path()));
     }
 
     /** Reads the record at this position, if there is one, and moves on. */
     Optional<StepRecord> read(StepKind kind, String path) {
         requireNotEnded();
-        if (position < records.size()) {
-            StepRecord known = records.get(position);
-            if (!known.path().equals(path) || !matches(known.kind(), kind))
+        Map.Entry<Integer, StepRecord> next = records.ceilingEntry(position);
+        if (next != null) {
+            StepRecord known = next.getValue();
+            if (known.position() != position || !known.path().equals(path) || !matches(known.kind(), kind))
                 throw changed("position %d is recorded as %s '%s', but the code asks for %s '%s'"
-                        .formatted(position, known.kind().text(), known.path(), kind.text(), path));
-            position++;
+                        .formatted(next.getKey(), known.kind().text(), known.path(), kind.text(), path));
+            moveBehind(known);
             return Optional.of(known);
         }
-        if (attempt.isStopRequested() || cancelReason != null || compensation != null)
-            throw end(Outcome.snoozed(Duration.ZERO));
-        if (position >= MAX_STEPS) throw tooMuch("%d steps and waits".formatted(MAX_STEPS));
+        if (!mayStart()) throw end(Outcome.snoozed(Duration.ZERO));
+        requireBelowLimit(1);
         return Optional.empty();
+    }
+
+    /** Returns whether a step may start: the workflow does not stop, and its steps are not undone. */
+    boolean mayStart() {
+        return outcome == null && !attempt.isStopRequested() && cancelReason == null && compensation == null;
+    }
+
+    /** Fails if so many records from this position on are too many. */
+    void requireBelowLimit(int count) {
+        if (count > MAX_STEPS - position) throw tooMuch("%d steps and waits".formatted(MAX_STEPS));
+    }
+
+    /** Returns the record at a position that {@link #reserve} has reserved; null if there is none yet. */
+    @Nullable
+    StepRecord at(int reserved) {
+        return records.get(reserved);
+    }
+
+    /** Fails if another record is at a position that {@link #reserve} has reserved. */
+    void requireAt(int reserved, StepKind kind, String path) {
+        StepRecord known = records.get(reserved);
+        if (known != null && (known.kind() != kind || !known.path().equals(path)))
+            throw changed("position %d is recorded as %s '%s', but the code asks for %s '%s'"
+                    .formatted(reserved, known.kind().text(), known.path(), kind.text(), path));
+    }
+
+    /** Reserves the next positions for steps that are executed in parallel, and moves behind them. */
+    int reserve(int count) {
+        int first = position;
+        position += count;
+        return first;
+    }
+
+    /** Reads the records at the reserved positions from {@code first} on. */
+    void readReserved(int first) {
+        records.subMap(first, position).values().forEach(this::note);
+    }
+
+    private void moveBehind(StepRecord known) {
+        position++;
+        note(known);
+    }
+
+    private void note(StepRecord known) {
+        lastFailures = Math.max(lastFailures, known.failures());
+        if (known.recordedAt().isAfter(lastRecordedAt) || known.position() == 0) lastRecordedAt = known.recordedAt();
     }
 
     /** Returns whether the next record was written by code without this change. */
     boolean isOlderThan(String change) {
         requireNotEnded();
-        return position < records.size()
-                && !(records.get(position).kind() == StepKind.VERSION
-                        && records.get(position).path().equals(change));
+        StepRecord next = records.get(position);
+        return next != null && !(next.kind() == StepKind.VERSION && next.path().equals(change));
     }
 
     private static boolean matches(StepKind recorded, StepKind asked) {
@@ -163,14 +216,52 @@ final class FlowRecords {
     }
 
     void requireNotEnded() {
-        if (outcome != null) throw end(outcome);
+        Outcome ended = outcome;
+        if (ended != null) throw end(ended);
     }
 
     /** Writes the record at this position, and moves on. */
     StepRecord write(NewStep step) {
-        totalBytes += size(step.value());
-        if (totalBytes > MAX_TOTAL_BYTES) throw tooMuch("%d MiB of results".formatted(MAX_TOTAL_BYTES >> 20));
+        countBytes(step.value());
         return add(store(() -> store.record(holder(), step)).orElseThrow(() -> leaseLost(step.path())));
+    }
+
+    /**
+     * Writes the record at this position in the transaction of a step, commits both, and moves on. If the connection
+     * fails during the commit, it is unknown whether both are stored: the next execution finds the record or not.
+     */
+    StepRecord writeAndCommit(Connection transaction, NewStep step) throws SQLException {
+        countBytes(step.value());
+        return add(attempt.<StepRecord, SQLException>withoutInterrupt(() -> {
+            StepRecord written = store.recordIn(transaction, holder(), step).orElseThrow(() -> leaseLost(step.path()));
+            try {
+                transaction.commit();
+            } catch (SQLException failure) {
+                String state = failure.getSQLState();
+                if (state != null && !state.startsWith("08")) throw failure;
+                throw end(Outcome.failed(failure));
+            }
+            return written;
+        }));
+    }
+
+    /** Writes records at reserved positions. Several threads that write at the same time share a commit. */
+    StepRecord writeReserved(NewStep step) {
+        countBytes(step.value());
+        StepRecord written = store(() -> sharedCommit.submit(step));
+        records.put(written.position(), written);
+        return written;
+    }
+
+    private List<StepRecord> writeAll(List<NewStep> steps) {
+        List<StepRecord> written = store.recordAll(holder(), steps);
+        if (written.size() < steps.size()) throw leaseLost(steps.get(0).path());
+        return written;
+    }
+
+    private synchronized void countBytes(@Nullable Payload value) {
+        totalBytes += size(value);
+        if (totalBytes > MAX_TOTAL_BYTES) throw tooMuch("%d MiB of results".formatted(MAX_TOTAL_BYTES >> 20));
     }
 
     private Ended leaseLost(String path) {
@@ -204,8 +295,10 @@ final class FlowRecords {
     }
 
     private StepRecord writeLast(StepKind kind, String path, @Nullable String error) {
-        int last = records.size() + undone.size() + (compensation == null ? 0 : 1);
-        NewStep step = new NewStep(kind, last, path, null, error, null);
+        int last = records.isEmpty() ? -1 : records.lastKey();
+        for (StepRecord one : undone.values()) last = Math.max(last, one.position());
+        if (compensation != null) last = Math.max(last, compensation.position());
+        NewStep step = new NewStep(kind, last + 1, path, null, error, null);
         return store(() -> store.record(holder(), step)).orElseThrow(() -> leaseLost(path));
     }
 
@@ -237,7 +330,7 @@ final class FlowRecords {
         return new Holder(attempt.project(), attempt.id(), attempt.owner(), attempt.attempt());
     }
 
-    private <T> T store(Supplier<T> write) {
+    private <T> T store(ActiveAttempt.Write<T, RuntimeException> write) {
         try {
             return attempt.withoutInterrupt(write);
         } catch (RuntimeException unrecorded) {
@@ -246,8 +339,8 @@ final class FlowRecords {
     }
 
     private StepRecord add(StepRecord written) {
-        records.add(written);
-        position++;
+        records.put(written.position(), written);
+        moveBehind(written);
         lastRead = written.recordedAt();
         return written;
     }

@@ -2,12 +2,10 @@ package io.carillon.internal.api;
 
 import static java.util.Objects.requireNonNull;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
+import io.carillon.internal.api.FlowSteps.PendingStep;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.run.ErrorText;
 import io.carillon.internal.run.RetryRule;
-import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.store.run.WorkflowStepStore.NewStep;
 import io.carillon.internal.store.run.WorkflowStepStore.StepKind;
 import io.carillon.internal.store.run.WorkflowStepStore.StepRecord;
@@ -17,6 +15,7 @@ import io.carillon.run.Payload;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
 import io.carillon.spi.PayloadCodec;
+import io.carillon.workflow.Branch;
 import io.carillon.workflow.Flow;
 import io.carillon.workflow.Signal;
 import io.carillon.workflow.Step;
@@ -25,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,7 +33,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,27 +42,25 @@ import org.jspecify.annotations.Nullable;
  * continue ends the execution with {@link FlowRecords.Ended}.
  */
 final class WorkflowExecution implements Flow {
-    private static final int MAX_VALUE_BYTES = 1024 * 1024;
     private static final Duration MAX_WAIT = Duration.ofDays(36_500);
-    private static final int MAX_TRIES = 10_000;
 
     private final ActiveAttempt attempt;
+    private final FlowSteps steps;
     private final PayloadCodec codec;
     private final FlowRecords records;
     private final FlowCompensation compensation;
     private final RetryRule retryRule;
-    private final Thread thread = Thread.currentThread();
     private final Set<String> paths = new HashSet<>();
     private final Map<String, Integer> awaits = new HashMap<>();
     private final SplittableRandom random;
-    private @Nullable String currentStep;
     private @Nullable StepFailedException finalFailure;
 
-    WorkflowExecution(ActiveAttempt attempt, WorkflowStepStore store, PayloadCodec codec, RetryRule ofHandler) {
+    WorkflowExecution(ActiveAttempt attempt, FlowSteps steps, RetryRule ofHandler) {
         this.retryRule = attempt.retryRule(ofHandler);
         this.attempt = attempt;
-        this.codec = codec;
-        this.records = new FlowRecords(attempt, store);
+        this.steps = steps;
+        this.codec = steps.codec;
+        this.records = steps.records;
         this.compensation = new FlowCompensation(attempt, records);
         UUID id = attempt.id().value();
         this.random = new SplittableRandom(id.getMostSignificantBits() ^ id.getLeastSignificantBits());
@@ -85,33 +84,168 @@ final class WorkflowExecution implements Flow {
 
     @Override
     public <T> @Nullable T run(Step<T> step, StepCode<T> code) {
-        String path = path(step);
+        String path = FlowSteps.path(step);
         beginCall(path, path);
-        Optional<StepRecord> known = records.read(StepKind.STEP, path);
-        return known.isPresent() ? result(known.get(), step.resultType()) : execute(step, path, code);
+        return execute(step, path, context -> steps.encodeResult(code.run(context)));
     }
 
     @Override
     public <T> @Nullable T run(Step<T> step, StepCode<T> code, UndoCode<T> undo) {
-        String path = path(step);
+        String path = FlowSteps.path(step);
         beginCall(path, path);
         if (records.read(StepKind.UNDO, path).isEmpty())
             records.write(new NewStep(StepKind.UNDO, records.position(), path, null, null, null));
-        // The workflow itself decides when it has failed finally: until its steps are undone, it must not end.
-        attempt.retryByWorkflow(retryRule.policy().attempts(MAX_TRIES));
+        endOnlyByItself();
         List<T> results = new ArrayList<>();
-        compensation.register(path, step.retry(), failures -> {
-            currentStep = path;
-            try {
-                undo.undo(results.isEmpty() ? null : results.get(0), new Context(attempt, path + "/undo", failures));
-            } finally {
-                currentStep = null;
-            }
-        });
-        Optional<StepRecord> known = records.read(StepKind.STEP, path);
-        T result = known.isPresent() ? result(known.get(), step.resultType()) : execute(step, path, code);
+        registerUndo(path, step.retry(), context -> undo.undo(results.isEmpty() ? null : results.get(0), context));
+        T result = execute(step, path, context -> steps.encodeResult(code.run(context)));
         if (result != null) results.add(result);
         return result;
+    }
+
+    @Override
+    public <T> @Nullable T runInTransaction(Step<T> step, TransactionCode<T> code) {
+        String path = FlowSteps.path(step);
+        beginCall(path, path);
+        Optional<StepRecord> known = records.read(StepKind.STEP, path);
+        if (known.isPresent()) return result(known.get(), step.resultType());
+        int position = records.position();
+        PendingStep task = new PendingStep(
+                path,
+                position,
+                step.retry(),
+                false,
+                context -> attempt.transactions().inTransaction(connection -> {
+                    Payload result = steps.encodeResult(code.run(connection, context));
+                    return records.writeAndCommit(connection, new NewStep(position, path, result, null, null));
+                }));
+        return result(steps.execute(task, !compensation.isEmpty()), step.resultType());
+    }
+
+    /** Executes a step and encodes its result. */
+    @FunctionalInterface
+    private interface EncodedCode {
+        @Nullable
+        Payload run(StepContext context) throws Exception;
+    }
+
+    /** Executes the next step unless it is recorded, and returns its result. */
+    private <T> @Nullable T execute(Step<T> step, String path, EncodedCode code) {
+        Optional<StepRecord> known = records.read(StepKind.STEP, path);
+        if (known.isPresent()) return result(known.get(), step.resultType());
+        int position = records.position();
+        PendingStep task = new PendingStep(
+                path,
+                position,
+                step.retry(),
+                false,
+                context -> records.write(new NewStep(position, path, code.run(context), null, null)));
+        return result(steps.execute(task, !compensation.isEmpty()), step.resultType());
+    }
+
+    /** The workflow itself decides when it has failed finally: until its steps are undone, it must not end. */
+    private void endOnlyByItself() {
+        attempt.retryByWorkflow(retryRule.policy().attempts(FlowSteps.MAX_TRIES));
+    }
+
+    /** Undoes a step. */
+    @FunctionalInterface
+    private interface Undo {
+        void run(StepContext context) throws Exception;
+    }
+
+    private void registerUndo(String path, Retry retry, Undo undo) {
+        compensation.register(
+                path,
+                retry,
+                tries -> steps.inside(
+                        path, failures -> undo.run(new FlowSteps.Context(attempt, path + "/undo", failures)), tries));
+    }
+
+    @Override
+    public <I, T> List<T> each(Step<T> step, List<I> items, Function<? super I, String> key, ItemCode<I, T> code) {
+        return eachItem(step, items, key, (item, keyed) -> Branch.of(keyed, context -> code.run(item, context)));
+    }
+
+    @Override
+    public <I, T> List<T> each(
+            Step<T> step,
+            List<I> items,
+            Function<? super I, String> key,
+            ItemCode<I, T> code,
+            ItemUndoCode<I, T> undo) {
+        return eachItem(
+                step,
+                items,
+                key,
+                (item, keyed) -> Branch.of(keyed, (StepCode<T>) context -> code.run(item, context))
+                        .undo((result, context) -> undo.undo(item, result, context)));
+    }
+
+    private <I, T> List<T> eachItem(
+            Step<T> step, List<I> items, Function<? super I, String> key, BiFunction<I, Step<T>, Branch<T>> branch) {
+        if (step.key() != null)
+            throw FlowSteps.invalid("step '%s' has the key '%s', but here each item gives its own key."
+                    .formatted(step.name(), step.key()));
+        List<String> keys = new ArrayList<>();
+        List<Branch<T>> branches = new ArrayList<>();
+        for (I item : items) {
+            keys.add(key.apply(item));
+            branches.add(branch.apply(item, step.key(keys.get(keys.size() - 1))));
+        }
+        return together(step.name(), keys, branches);
+    }
+
+    @Override
+    public <T> List<T> parallel(String name, List<? extends Branch<? extends T>> branches) {
+        Names.check("call", name);
+        return together(
+                name, branches.stream().map(one -> FlowSteps.path(one.step())).toList(), List.copyOf(branches));
+    }
+
+    /** Executes steps in parallel, and returns their results in the order of the list. */
+    private <T> List<T> together(String name, List<String> keys, List<? extends Branch<? extends T>> branches) {
+        beginCall(name, name);
+        for (Branch<?> branch : branches) {
+            String path = FlowSteps.path(branch.step());
+            addPath(path, path);
+        }
+        boolean undoable = branches.stream().anyMatch(one -> one.undo() != null);
+        int perStep = undoable ? 2 : 1;
+        int failures = steps.readKeys(name, keys, perStep);
+        int first = records.reserve(branches.size() * perStep);
+        List<PendingStep> pending = new ArrayList<>();
+        for (Branch<?> branch : branches)
+            pending.add(steps.pending(branch, first + (pending.size() + 1) * perStep - 1));
+        if (undoable) endOnlyByItself();
+        try {
+            new StepGroup(steps, pending, failures, !compensation.isEmpty() || undoable).run();
+        } finally {
+            records.readReserved(first);
+            for (int i = 0; i < pending.size(); i++) registerUndo(branches.get(i), pending.get(i));
+        }
+        for (PendingStep step : pending) {
+            StepRecord record = records.at(step.position());
+            if (record != null && record.error() != null) result(record, Object.class);
+        }
+        List<T> results = new ArrayList<>();
+        for (int i = 0; i < pending.size(); i++)
+            results.add(result(
+                    requireNonNull(records.at(pending.get(i).position())),
+                    branches.get(i).step().resultType()));
+        return Collections.unmodifiableList(results);
+    }
+
+    private <T> void registerUndo(Branch<T> branch, PendingStep step) {
+        UndoCode<? super T> undo = branch.undo();
+        if (undo == null || records.at(step.position() - 1) == null) return;
+        StepRecord record = records.at(step.position());
+        registerUndo(step.path(), step.retry(), context -> {
+            T result = record == null || record.error() != null
+                    ? null
+                    : result(record, branch.step().resultType());
+            undo.undo(result, context);
+        });
     }
 
     /**
@@ -139,11 +273,6 @@ final class WorkflowExecution implements Flow {
                 || attempt.failures() + 1 >= retryRule.policy().attempts();
     }
 
-    private static String path(Step<?> step) {
-        String key = step.key();
-        return key == null ? step.name() : step.name() + "[" + key + "]";
-    }
-
     private <T> @Nullable T result(StepRecord known, Class<T> type) {
         String error = known.error();
         if (error != null) {
@@ -153,47 +282,6 @@ final class WorkflowExecution implements Flow {
         }
         Payload value = known.value();
         return value == null ? null : codec.decode(value.bytes(), type);
-    }
-
-    private <T> @Nullable T execute(Step<T> step, String path, StepCode<T> code) {
-        int failures = records.failuresSinceLastRecord();
-        if (!compensation.isEmpty() && failures >= step.retry().attempts())
-            return result(
-                    writeStep(path, null, "%d tries were stopped or timed out".formatted(failures)), step.resultType());
-        T value;
-        currentStep = path;
-        try {
-            value = code.run(new Context(attempt, path, failures));
-        } catch (Exception failure) {
-            return fail(step, path, failures, failure);
-        } finally {
-            currentStep = null;
-        }
-        Payload encoded;
-        try {
-            encoded = encode(value);
-        } catch (CarillonException unencodable) {
-            return result(writeStep(path, null, String.valueOf(unencodable.getMessage())), step.resultType());
-        }
-        return result(writeStep(path, encoded, null), step.resultType());
-    }
-
-    private StepRecord writeStep(String path, @Nullable Payload value, @Nullable String error) {
-        return records.write(new NewStep(records.position(), path, value, error, null));
-    }
-
-    private <T> @Nullable T fail(Step<T> step, String path, int failures, Exception failure) {
-        if (attempt.isStopRequested()) throw records.end(Outcome.failed(failure));
-        String error = ErrorText.of(failure);
-        if (failures + 1 < step.retry().attempts()) {
-            Retry retry = step.retry();
-            // The number of tries is that of the step. Failures of earlier steps do not count.
-            attempt.retryBy(retry.attempts(MAX_TRIES));
-            if (!compensation.isEmpty()) attempt.retryByWorkflow(retry.attempts(MAX_TRIES));
-            throw records.end(new Outcome.RetryAfter(
-                    retry.delay(failures + 1, ThreadLocalRandom.current()), "step '%s': %s".formatted(path, error)));
-        }
-        return result(writeStep(path, null, error), step.resultType());
     }
 
     @Override
@@ -237,13 +325,14 @@ final class WorkflowExecution implements Flow {
     public int version(String change, int min, int max) {
         Names.check("change", change);
         if (min < 0 || max < min)
-            throw invalid("versions of change '%s' must be at least 0, and the first at most the last (were %d and %d)."
-                    .formatted(change, min, max));
+            throw FlowSteps.invalid(
+                    "versions of change '%s' must be at least 0, and the first at most the last (were %d and %d)."
+                            .formatted(change, min, max));
         beginCall("version " + change, change);
         if (records.isOlderThan(change)) return min;
         StepRecord known = records.read(StepKind.VERSION, change)
-                .orElseGet(() -> records.write(
-                        new NewStep(StepKind.VERSION, records.position(), change, encode(max), null, null)));
+                .orElseGet(() -> records.write(new NewStep(
+                        StepKind.VERSION, records.position(), change, steps.encode("version", max), null, null)));
         int version = codec.decode(requireNonNull(known.value()).bytes(), Integer.class);
         if (version < min || version > max)
             throw records.changed("change '%s' is recorded with version %d, but the code supports %d to %d"
@@ -253,36 +342,20 @@ final class WorkflowExecution implements Flow {
 
     private static void checkDuration(String what, Duration duration) {
         if (duration.isNegative() || duration.compareTo(MAX_WAIT) > 0)
-            throw invalid("%s between 0 and 100 years (was %s).".formatted(what, duration));
+            throw FlowSteps.invalid("%s between 0 and 100 years (was %s).".formatted(what, duration));
     }
 
     /** Begins a call that is recorded: refuses it if its identity is in use, or if the flow may not be used here. */
     private void beginCall(String identity, String path) {
         records.requireNotEnded();
-        if (Thread.currentThread() != thread)
-            throw invalid("'%s' was called by another thread. Only the thread of the workflow may use the flow."
-                    .formatted(path));
-        if (currentStep != null)
-            throw invalid(
-                    "'%s' was called inside step '%s'. A step must not use the flow.".formatted(path, currentStep));
+        steps.requireOutside(path);
+        addPath(identity, path);
+    }
+
+    private void addPath(String identity, String path) {
         if (!paths.add(identity))
-            throw invalid("'%s' is used twice in this workflow. Give each call another key or name.".formatted(path));
-    }
-
-    private @Nullable Payload encode(@Nullable Object value) {
-        if (value == null) return null;
-        byte[] bytes = codec.encode(value);
-        if (bytes.length > MAX_VALUE_BYTES)
-            throw new CarillonException(
-                    ErrorCode.PAYLOAD_TOO_LARGE,
-                    ("The result has %d bytes; at most %d bytes are recorded. Store the data elsewhere and return a"
-                                    + " reference.")
-                            .formatted(bytes.length, MAX_VALUE_BYTES));
-        return new Payload(bytes, codec.name());
-    }
-
-    private static CarillonException invalid(String what) {
-        return new CarillonException(ErrorCode.INVALID_OPTION, what);
+            throw FlowSteps.invalid(
+                    "'%s' is used twice in this workflow. Give each call another key or name.".formatted(path));
     }
 
     @Override
@@ -309,17 +382,5 @@ final class WorkflowExecution implements Flow {
     @Override
     public String project() {
         return attempt.project();
-    }
-
-    private record Context(ActiveAttempt attempt, String path, int failures) implements StepContext {
-        @Override
-        public String idempotencyKey() {
-            return attempt.idempotencyKey() + "/" + path;
-        }
-
-        @Override
-        public boolean isStopRequested() {
-            return attempt.isStopRequested();
-        }
     }
 }

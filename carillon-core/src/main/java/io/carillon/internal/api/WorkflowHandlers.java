@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.carillon.HandlerOptions;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
+import io.carillon.internal.engine.loop.Threads;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.WorkflowStepStore;
@@ -13,17 +14,23 @@ import io.carillon.spi.PayloadCodec;
 import io.carillon.workflow.StepFailedException;
 import io.carillon.workflow.Workflow;
 import java.sql.Connection;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** The handlers that execute workflows. */
 public final class WorkflowHandlers {
     private @Nullable WorkflowStepStore store;
     private @Nullable PayloadCodec codec;
+    private @Nullable StepThreads stepThreads;
 
-    /** From now on, the handlers use this storage and this codec. */
-    public void useStorage(Storage storage, PayloadCodec payloadCodec) {
+    /** The threads that execute steps beside those of the workflows, and how many there are at most. */
+    record StepThreads(Executor executor, int max) {}
+
+    /** From now on, the handlers use this storage and this codec, and execute so many steps beside the runs. */
+    public void useStorage(Storage storage, PayloadCodec payloadCodec, int maxStepThreads) {
         store = storage.workflowSteps();
         codec = payloadCodec;
+        stepThreads = new StepThreads(Threads.stepPool(maxStepThreads), maxStepThreads);
     }
 
     /** Returns the handler that executes a workflow up to its end or its next wait. */
@@ -32,8 +39,13 @@ public final class WorkflowHandlers {
         return new Handlers.HandlerCode<>() {
             @Override
             public @Nullable Object run(T input, RunContext context, @Nullable Connection connection) {
-                WorkflowExecution flow = new WorkflowExecution(
-                        (ActiveAttempt) context, requireNonNull(store), requireNonNull(codec), retry);
+                ActiveAttempt attempt = (ActiveAttempt) context;
+                FlowSteps steps = new FlowSteps(
+                        attempt,
+                        new FlowRecords(attempt, requireNonNull(store)),
+                        requireNonNull(codec),
+                        requireNonNull(stepThreads));
+                WorkflowExecution flow = new WorkflowExecution(attempt, steps, retry);
                 return flow.afterCode(execute(workflow, input, flow));
             }
 

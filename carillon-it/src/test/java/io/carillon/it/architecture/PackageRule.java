@@ -46,7 +46,8 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
             new PackageRule("run", Set.of(ERROR_TYPES, "internal.value"), List.of("java.sql.Connection")),
             new PackageRule("schedule", Set.of(ERROR_TYPES, "internal.value", "internal.cron", "run"), List.of()),
             new PackageRule("event", Set.of(ERROR_TYPES, "internal.value", "run"), List.of()),
-            new PackageRule("workflow", Set.of(ERROR_TYPES, "internal.value", "run"), List.of()),
+            // A step in a transaction gets a connection.
+            new PackageRule("workflow", Set.of(ERROR_TYPES, "internal.value", "run"), List.of("java.sql.Connection")),
             // The only package with encryption.
             new PackageRule("spi", Set.of(ERROR_TYPES, "internal.value", "run", "schedule", "event"), List.of()),
             new PackageRule(VALUES, Set.of(ERROR_TYPES, "internal.value", "run", "schedule", "spi"), List.of()),

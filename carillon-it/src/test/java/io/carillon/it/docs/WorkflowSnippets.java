@@ -11,6 +11,8 @@ import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.schedule.When;
+import io.carillon.workflow.Branch;
+import io.carillon.workflow.Dag;
 import io.carillon.workflow.Flow;
 import io.carillon.workflow.RecordedStep;
 import io.carillon.workflow.Send;
@@ -20,7 +22,9 @@ import io.carillon.workflow.Step;
 import io.carillon.workflow.Workflow;
 import io.carillon.workflow.WorkflowHandle;
 import io.carillon.workflow.WorkflowType;
+import java.sql.Connection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -96,6 +100,54 @@ static String startRefund(Carillon carillon, Flow flow, Payment paid) {
                     REFUND, paid, Start.id(step.idempotencyKey()).childOf(flow.id()))
             .run()
             .toString());
+}
+
+static List<Parcel> pick(Order order, Flow flow, Depot depot) {
+    return flow.each(PICK, order.items(), item -> item, (item, step) -> depot.pick(item));
+}
+
+static List<Object> prepare(Order order, Flow flow, Bank bank, Depot depot) {
+    return flow.parallel("prepare", List.of(
+            Branch.of(CHARGE, step -> bank.charge(order, step.idempotencyKey())),
+            Branch.of(PICK, step -> depot.pick("box"))));
+}
+
+    interface Warehouse {
+        int extract();
+
+        Map<String, Object> cleanUp();
+
+        Map<String, Object> load(Object rows);
+
+        Map<String, Object> alarm();
+
+        Map<String, Object> report(Map<String, Object> context);
+    }
+
+static Dag nightly(Warehouse warehouse) {
+    return Dag.named("nightly")
+            .task("extract", (context, step) -> Map.of("rows", warehouse.extract()))
+            .task("clean-up", (context, step) -> warehouse.cleanUp())
+            .task("load", Dag.after("extract").retry(Retry.exponential(ofSeconds(30)).attempts(5)),
+                    (context, step) -> warehouse.load(context.get("rows")))
+            .task("alarm", Dag.after("extract").when(context -> context.get("rows").equals(0)),
+                    (context, step) -> warehouse.alarm())
+            .task("report", Dag.after("load", "alarm"), (context, step) -> warehouse.report(context));
+}
+
+static void schedule(DataSource dataSource, Dag nightly) {
+Carillon carillon;
+carillon = Carillon.on(dataSource).workflow(nightly.type(), nightly).start();
+carillon.schedules()
+        .upsert("nightly", When.cron("0 2 * * *", "UTC"), nightly.type().handlerType(), Map.of("region", "north"));
+}
+
+static final Step<String> BOOK = Step.of("book", String.class);
+
+interface Books { String post(Connection connection, Order order); }
+
+static String book(Order order, Flow flow, Books books) {
+    return flow.runInTransaction(BOOK, (connection, step) -> books.post(connection, order));
 }
 
 static Workflow<Order, String> refundable(Bank bank, Depot depot) {

@@ -12,6 +12,7 @@ import io.carillon.internal.store.run.WorkflowStepStore.Holder;
 import io.carillon.internal.store.run.WorkflowStepStore.NewAnswer;
 import io.carillon.internal.store.run.WorkflowStepStore.NewStep;
 import io.carillon.internal.store.run.WorkflowStepStore.StepKind;
+import io.carillon.internal.store.run.WorkflowStepStore.StepRecord;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.run.Enqueue.OnFailure;
@@ -33,17 +34,18 @@ final class LostWaitCases extends LostCases {
 
     @Override
     Map<String, Supplier<LostAnswer>> cases() {
-        return Map.of(
-                "WaitingRunInsert.INSERT_WAITING", this::insert,
-                "RunWaitRepository.RESOLVE", this::release,
-                "RunWaitRepository.CANCEL", this::cancel,
-                "WorkflowStepRepository.RECORD", this::record,
-                "WorkflowStepRepository.ANSWER", this::answer,
-                "WorkflowStepRepository.RECORD_RUN_WAIT", this::recordRunWait,
-                "WorkflowStepRepository.ANSWER_RUN", this::answerRun,
-                "WorkflowSignalRepository.SEND", this::send,
-                "WorkflowSignalRepository.WAKE", this::wake,
-                "EndedSteps.MOVE", this::move);
+        return Map.ofEntries(
+                Map.entry("WaitingRunInsert.INSERT_WAITING", this::insert),
+                Map.entry("RunWaitRepository.RESOLVE", this::release),
+                Map.entry("RunWaitRepository.CANCEL", this::cancel),
+                Map.entry("WorkflowStepRepository.RECORD", this::record),
+                Map.entry("WorkflowStepRepository.RECORD_ALL", this::recordAll),
+                Map.entry("WorkflowStepRepository.ANSWER", this::answer),
+                Map.entry("WorkflowStepRepository.RECORD_RUN_WAIT", this::recordRunWait),
+                Map.entry("WorkflowStepRepository.ANSWER_RUN", this::answerRun),
+                Map.entry("WorkflowSignalRepository.SEND", this::send),
+                Map.entry("WorkflowSignalRepository.WAKE", this::wake),
+                Map.entry("EndedSteps.MOVE", this::move));
     }
 
     /** Claims a run and records that it waits for the signal approval. */
@@ -171,6 +173,18 @@ final class LostWaitCases extends LostCases {
                             .get(0)));
             assertThat(storage().workflowSteps().load(PROJECT, held.run()).steps())
                     .hasSize(1);
+        });
+    }
+
+    private LostAnswer recordAll() {
+        ClaimedAttempt held = claimNewRun();
+        List<NewStep> steps = List.of(
+                new NewStep(2, "pick[b]", bytes("7"), null, null), new NewStep(1, "pick[a]", null, "empty", null));
+        return LostAnswer.of(() -> faultyStorage.workflowSteps().recordAll(holder(held), steps), answer -> {
+            List<StepRecord> stored =
+                    storage().workflowSteps().load(PROJECT, held.run()).steps();
+            assertThat(answer).isEqualTo(List.of(stored.get(1), stored.get(0)));
+            assertThat(stored).hasSize(2);
         });
     }
 

@@ -16,6 +16,7 @@ import io.carillon.it.race.RaceCase.Skip;
 import io.carillon.it.race.RaceCase.StatementCall;
 import io.carillon.run.RunState;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -53,6 +54,22 @@ final class RaceWaitCases extends RaceCaseList {
                 LEASE_EXPIRED,
                 LIMITED_CLAIMED,
                 GATE_TAKEN);
+        add(
+                "WorkflowStepRepository.RECORD_ALL",
+                (fixture, through, sender) -> through
+                        .workflowSteps()
+                        .recordAll(
+                                new Holder(PROJECT, CONTESTED, RaceFixture.OWNER, 1),
+                                List.of(
+                                        new NewStep(1, "pick[a]", RaceFixture.bytes("1"), null, null),
+                                        new NewStep(2, "pick[b]", null, "empty", null)))
+                        .stream()
+                        .map(StepRecord::path)
+                        .toList(),
+                CLAIMED,
+                CANCEL_ORDERED,
+                PARKED,
+                ORPHANED);
         add(
                 "WorkflowStepRepository.ANSWER",
                 (fixture, through, sender) -> through.workflowSteps()

@@ -62,6 +62,7 @@ class StatementCostTest {
             "WorkflowStepRepository.ANSWER",
             "WorkflowStepRepository.ANSWER_RUN",
             "WorkflowStepRepository.RECORD",
+            "WorkflowStepRepository.RECORD_ALL",
             "WorkflowStepRepository.RECORD_RUN_WAIT");
 
     /** The other writing statements, as patterns of their names, with the reason why their cost matters less. */

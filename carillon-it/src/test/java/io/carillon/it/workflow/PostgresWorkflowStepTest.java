@@ -80,6 +80,33 @@ class PostgresWorkflowStepTest extends StoreContract {
     }
 
     @Test
+    void several_records_are_written_together_or_not_at_all() {
+        UUID node = node();
+        enqueue(RunSpec.mail());
+        Attempt lost = claimOne(node);
+        List<NewStep> steps = List.of(
+                new NewStep(2, "pick[b]", null, "empty", null), new NewStep(1, "pick[a]", bytes("1"), null, null));
+        storage().workflowSteps().record(holder(node, lost), steps.get(1));
+        declareDead(node);
+        rescue();
+        UUID next = node();
+        Attempt held = claimOne(next);
+
+        assertThat(storage().workflowSteps().recordAll(holder(node, lost), steps))
+                .isEmpty();
+        assertThat(storage()
+                        .workflowSteps()
+                        .recordAll(
+                                holder(next, held),
+                                List.of(steps.get(0), new NewStep(3, "pick[c]", bytes("3"), null, null))))
+                .extracting(StepRecord::path)
+                .containsExactly("pick[b]", "pick[c]");
+        assertThat(storage().workflowSteps().load(PROJECT, held.run()).steps())
+                .extracting(StepRecord::path)
+                .containsExactly("pick[a]", "pick[b]", "pick[c]");
+    }
+
+    @Test
     void a_later_attempt_does_not_change_a_record() {
         UUID node = node();
         enqueue(RunSpec.mail());

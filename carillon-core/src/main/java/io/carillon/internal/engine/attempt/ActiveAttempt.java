@@ -13,9 +13,11 @@ import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** An attempt that this node owns, from the claim until its end is written. The handler sees it as its run context. */
@@ -47,6 +49,8 @@ public final class ActiveAttempt implements RunContext {
     private volatile boolean endsOnCancel;
     /** The retry settings of a workflow, which win over all others; null for other runs. */
     private volatile @Nullable Retry workflowRetry;
+    /** The transactions of the steps of a workflow. */
+    private volatile @Nullable TransactionalCalls transactions;
 
     private volatile long startNanos;
     private volatile Duration timeout = Duration.ZERO;
@@ -61,6 +65,7 @@ public final class ActiveAttempt implements RunContext {
     /** The number of the claim record in the store that lists this attempt. */
     private volatile long claimNumber;
 
+    private final Set<Thread> helpers = new HashSet<>();
     private boolean endDecided;
 
     public ActiveAttempt(UUID owner, Attempt attempt, DatabaseClock clock) {
@@ -111,23 +116,51 @@ public final class ActiveAttempt implements RunContext {
         if (stopCause != null) Thread.currentThread().interrupt();
     }
 
+    void useTransactions(TransactionalCalls ofNode) {
+        transactions = ofNode;
+    }
+
+    /** Returns what gives a workflow the transactions for its steps. */
+    public TransactionalCalls transactions() {
+        return Objects.requireNonNull(transactions);
+    }
+
     /** Detaches the thread after the handler returned. From now on no stop interrupts this thread. */
     synchronized void detachThread() {
         thread = null;
     }
 
     /**
-     * Calls {@code write} on the thread of the handler, and keeps the interrupt of a stop away from it until it has
-     * returned.
+     * Calls {@code write} on the thread of the handler or on a helper, and keeps the interrupt of a stop away from it
+     * until it has returned.
      */
-    public <T> T withoutInterrupt(Supplier<T> write) {
-        detachThread();
+    public <T, E extends Exception> T withoutInterrupt(Write<T, E> write) throws E {
+        boolean helps = detachHelper();
+        if (!helps) detachThread();
         Thread.interrupted();
         try {
-            return write.get();
+            return write.run();
         } finally {
-            attachThread();
+            if (helps) attachHelper();
+            else attachThread();
         }
+    }
+
+    /** A write to the database that must not be interrupted. */
+    @FunctionalInterface
+    public interface Write<T, E extends Exception> {
+        T run() throws E;
+    }
+
+    /** Makes the current thread one that executes steps of a workflow beside its own thread. A stop interrupts it. */
+    public synchronized void attachHelper() {
+        helpers.add(Thread.currentThread());
+        if (stopCause != null) Thread.currentThread().interrupt();
+    }
+
+    /** Returns whether the current thread was attached as a helper. From now on no stop interrupts it. */
+    public synchronized boolean detachHelper() {
+        return helpers.remove(Thread.currentThread());
     }
 
     /** Asks the handler to stop and interrupts its thread. If several calls give a cause, the first one is kept. */
@@ -138,6 +171,7 @@ public final class ActiveAttempt implements RunContext {
         stopCause = cause;
         Thread running = thread;
         if (running != null) running.interrupt();
+        helpers.forEach(Thread::interrupt);
     }
 
     /** From now on, a cancel does not stop this attempt, and neither does one that came before. */

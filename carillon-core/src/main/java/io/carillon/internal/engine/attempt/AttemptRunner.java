@@ -62,6 +62,7 @@ public final class AttemptRunner {
         try {
             if (handler.transactional())
                 return outcomeAfterStop(activeAttempt, handler, transactions.call(activeAttempt, handler));
+            activeAttempt.useTransactions(transactions);
             activeAttempt.begin(handler.timeout());
             return outcomeAfterStop(
                     activeAttempt,

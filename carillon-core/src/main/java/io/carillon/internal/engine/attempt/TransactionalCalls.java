@@ -25,7 +25,7 @@ public final class TransactionalCalls {
     private static final Logger log = LoggerFactory.getLogger(TransactionalCalls.class);
 
     /** The delay before a run is tried again whose handler could not start because no connection was available. */
-    private static final Duration RETRY = Duration.ofSeconds(5);
+    public static final Duration RETRY = Duration.ofSeconds(5);
 
     private final HandlerConnections connections;
     private final RunStore runs;
@@ -38,45 +38,70 @@ public final class TransactionalCalls {
         this.slots = new Semaphore(max);
     }
 
+    /** Work in a transaction, which the work commits. What it does not commit is rolled back. */
+    @FunctionalInterface
+    public interface TransactionWork<T> {
+        T run(Connection connection) throws Exception;
+    }
+
+    /** No connection was available, so the work did not start. */
+    public static final class NoConnectionException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private NoConnectionException(SQLException cause) {
+            super(cause);
+        }
+    }
+
     /**
      * Calls the handler. The timeout starts when a slot and a connection are available. Without a connection the
      * handler does not start, and the run is snoozed without counting a failure.
      */
     Outcome call(ActiveAttempt activeAttempt, BoundHandler handler) throws Exception {
         activeAttempt.attachThread();
-        slots.acquire();
         try {
-            Connection opened;
-            try {
-                opened = connections.open();
-                opened.setAutoCommit(false);
-            } catch (SQLException failure) {
-                log.warn("no connection for a transactional handler; will retry run={}", activeAttempt.id(), failure);
-                return Outcome.snoozed(RETRY);
-            }
-            return callInTransaction(opened, activeAttempt, handler);
-        } finally {
-            slots.release();
-        }
-    }
-
-    private Outcome callInTransaction(Connection opened, ActiveAttempt activeAttempt, BoundHandler handler)
-            throws Exception {
-        try (Connection connection = opened) {
-            activeAttempt.begin(handler.timeout());
-            try {
+            return inTransaction(connection -> {
+                activeAttempt.begin(handler.timeout());
                 if (activeAttempt.stopCause() != null) return Outcome.snoozed(Duration.ZERO);
                 Outcome outcome = handler.call().run(activeAttempt.attemptValue(), activeAttempt, connection);
                 if (outcome instanceof Outcome.Succeeded succeeded)
                     commit(connection, activeAttempt, succeeded, handler.keepPayload());
                 else connection.rollback();
                 return outcome;
+            });
+        } catch (NoConnectionException failure) {
+            log.warn(
+                    "no connection for a transactional handler; will retry run={}",
+                    activeAttempt.id(),
+                    failure.getCause());
+            return Outcome.snoozed(RETRY);
+        }
+    }
+
+    /** Waits for a slot, and does the work with a connection of the user's data source. */
+    public <T> T inTransaction(TransactionWork<T> work) throws Exception {
+        slots.acquire();
+        try (Connection connection = open()) {
+            try {
+                return work.run(connection);
             } catch (Throwable failure) {
                 rollBack(connection, failure);
                 throw failure;
             } finally {
                 if (!connection.isClosed()) connection.setAutoCommit(true);
             }
+        } finally {
+            slots.release();
+        }
+    }
+
+    private Connection open() throws NoConnectionException {
+        try {
+            Connection opened = connections.open();
+            opened.setAutoCommit(false);
+            return opened;
+        } catch (SQLException failure) {
+            throw new NoConnectionException(failure);
         }
     }
 

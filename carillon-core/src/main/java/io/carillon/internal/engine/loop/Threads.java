@@ -1,7 +1,9 @@
 package io.carillon.internal.engine.loop;
 
 import io.carillon.internal.engine.attempt.Workers;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -10,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Creates all threads of the engine. Each thread has a name that says which loop it belongs to. */
 public final class Threads {
     private static final AtomicInteger RUNS = new AtomicInteger();
+    private static final AtomicInteger STEPS = new AtomicInteger();
 
     private Threads() {}
 
@@ -22,6 +25,18 @@ public final class Threads {
     public static ExecutorService pool() {
         return new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), Threads::run);
+    }
+
+    /** Returns a pool that executes steps of workflows beside the threads of the workflows. */
+    public static Executor stepPool(int max) {
+        ThreadPoolExecutor pool =
+                new ThreadPoolExecutor(max, max, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Threads::step);
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
+    }
+
+    private static Thread step(Runnable work) {
+        return named("carillon-step-" + STEPS.incrementAndGet(), true, work);
     }
 
     private static Thread run(Runnable work) {

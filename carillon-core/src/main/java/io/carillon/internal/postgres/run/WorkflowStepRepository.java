@@ -4,14 +4,18 @@ import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.store.run.WorkflowStepStore;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.Payload;
 import io.carillon.run.RunId;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +38,17 @@ public final class WorkflowStepRepository implements WorkflowStepStore {
             """;
 
     private static final String RECORD = HELD + insertStep();
+
+    private static final String RECORD_ALL = HELD + """
+            INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures,
+              codec, value, error, recorded_at)
+            SELECT held.project, held.id, e.position, e.path, e.kind, held.owner, held.attempt, held.failures,
+                   e.codec, e.value, e.error, carillon.clock()
+              FROM held CROSS JOIN unnest(:positions, :paths, :kinds, :codecs, :values, :errors)
+                AS e(position, path, kind, codec, value, error)
+            ON CONFLICT (project, run_id, position) DO NOTHING
+            RETURNING kind, position, path, codec, value, error, failures, until, recorded_at
+            """;
 
     private static final String RECORD_RUN_WAIT = HELD + ", recorded AS (" + insertStep() + """
             ),
@@ -144,22 +159,70 @@ public final class WorkflowStepRepository implements WorkflowStepStore {
         return record(RECORD_RUN_WAIT, holder, step, awaited);
     }
 
+    @Override
+    public List<StepRecord> recordAll(Holder holder, List<NewStep> steps) {
+        return database.single(session -> {
+            Map<Integer, StepRecord> written = new HashMap<>();
+            bindHolder(session.query(RECORD_ALL), holder)
+                    .column("positions", "int4", steps, NewStep::position)
+                    .column("paths", "text", steps, NewStep::path)
+                    .column("kinds", "text", steps, step -> step.kind().text())
+                    .column(
+                            "codecs",
+                            "text",
+                            steps,
+                            step -> step.value() == null ? null : step.value().codec())
+                    .column(
+                            "values",
+                            "bytea",
+                            steps,
+                            step -> step.value() == null ? null : step.value().bytes())
+                    .column(
+                            "errors",
+                            "text",
+                            steps,
+                            step -> step.error() == null ? null : TextCleaner.clean(step.error()))
+                    .list(WorkflowStepRepository::read)
+                    .forEach(one -> written.put(one.position(), one));
+            List<StepRecord> all = new ArrayList<>();
+            for (NewStep step : steps) {
+                StepRecord one = written.get(step.position());
+                if (one == null) one = findOwn(session, holder, step.position()).orElse(null);
+                if (one == null) return List.of();
+                all.add(one);
+            }
+            return all;
+        });
+    }
+
+    @Override
+    public Optional<StepRecord> recordIn(Connection transaction, Holder holder, NewStep step) {
+        try {
+            return record(database.on(transaction), RECORD, holder, step, null);
+        } catch (SQLException failure) {
+            throw new StorageException(failure);
+        }
+    }
+
     private Optional<StepRecord> record(String sql, Holder holder, NewStep step, @Nullable RunId awaited) {
+        return database.single(session -> record(session, sql, holder, step, awaited));
+    }
+
+    private static Optional<StepRecord> record(
+            Session session, String sql, Holder holder, NewStep step, @Nullable RunId awaited) throws SQLException {
         Payload value = step.value();
         String error = step.error();
-        return database.single(session -> {
-            Query query = bindHolder(session.query(sql), holder)
-                    .number("position", step.position())
-                    .text("path", step.path())
-                    .text("kind", step.kind().text())
-                    .text("codec", value == null ? null : value.codec())
-                    .bytes("value", value == null ? null : value.bytes())
-                    .text("error", error == null ? null : TextCleaner.clean(error))
-                    .seconds("sleep", step.sleep());
-            if (awaited != null) query.uuid("awaitedRun", awaited.value());
-            Optional<StepRecord> written = query.first(WorkflowStepRepository::read);
-            return written.isPresent() ? written : findOwn(session, holder, step.position());
-        });
+        Query query = bindHolder(session.query(sql), holder)
+                .number("position", step.position())
+                .text("path", step.path())
+                .text("kind", step.kind().text())
+                .text("codec", value == null ? null : value.codec())
+                .bytes("value", value == null ? null : value.bytes())
+                .text("error", error == null ? null : TextCleaner.clean(error))
+                .seconds("sleep", step.sleep());
+        if (awaited != null) query.uuid("awaitedRun", awaited.value());
+        Optional<StepRecord> written = query.first(WorkflowStepRepository::read);
+        return written.isPresent() ? written : findOwn(session, holder, step.position());
     }
 
     @Override

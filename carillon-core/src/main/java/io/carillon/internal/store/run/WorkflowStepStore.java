@@ -2,6 +2,7 @@ package io.carillon.internal.store.run;
 
 import io.carillon.run.Payload;
 import io.carillon.run.RunId;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -22,6 +23,18 @@ public interface WorkflowStepStore {
     Optional<StepRecord> record(Holder holder, NewStep step);
 
     /**
+     * Like {@link #record} for several steps of a run, which are committed together: returns their records in the same
+     * order, or an empty list if the lease was lost.
+     */
+    List<StepRecord> recordAll(Holder holder, List<NewStep> steps);
+
+    /**
+     * Like {@link #record}, in the transaction that is open on this connection. The caller commits it. The run stays
+     * locked until then.
+     */
+    Optional<StepRecord> recordIn(Connection transaction, Holder holder, NewStep step);
+
+    /**
      * Writes the answer to an await, if there is one and the attempt still holds its run, and returns it: the value of
      * the first pending signal of this name, which is then taken, or the time-out if the limit is over. A repeated call
      * returns the answer of the first one.
@@ -40,6 +53,8 @@ public interface WorkflowStepStore {
     /** What a record says. */
     enum StepKind {
         STEP,
+        /** Steps are executed in parallel. Each of the next records is one of them. The value has their keys. */
+        EACH,
         SLEEP,
         /** A workflow waits for a signal. The next record is the answer. */
         AWAIT,

@@ -460,7 +460,8 @@ CREATE TABLE carillon.workflow_step (
               -- 'signal' and 'timeout' answer 'await', 'run-ended' answers 'await-run'
               -- 'undo' says that the next step can be undone. From 'compensate' on, whose path says whether the
               -- workflow 'failed' or was 'cancelled', each record 'undone' is about a step that was undone.
-              CHECK (kind IN ('step', 'sleep', 'await', 'signal', 'timeout', 'await-run', 'run-ended', 'undo',
+              -- 'each' reserves the next positions for steps that are executed in parallel; its value has their keys.
+              CHECK (kind IN ('step', 'each', 'sleep', 'await', 'signal', 'timeout', 'await-run', 'run-ended', 'undo',
                               'compensate', 'undone', 'version')),
   owner       uuid NOT NULL,                             -- the fence of the attempt that inserted the row
   attempt     integer NOT NULL,
