@@ -47,7 +47,7 @@ final class EventRates implements Workload {
 
     @Override
     public String about() {
-        return "publishing in bulk and single with 0, 1 and 1,000 subscriptions; delivery; schedules that publish; Kafka";
+        return "publishing in bulk and single with 0, 1 and 1,000 subscriptions; delivery; ticks that publish; Kafka";
     }
 
     @Override

@@ -73,8 +73,11 @@ final class RelayRates {
             long start = System.nanoTime();
             for (int from = 0; from < rows; from += BATCH) {
                 producer.beginTransaction();
-                for (int i = from; i < Math.min(rows, from + BATCH); i++)
-                    producer.send(new ProducerRecord<>(TOPIC, bytes("k" + i % 1_000), bytes("\"" + i + "\"")));
+                for (int i = from; i < Math.min(rows, from + BATCH); i++) {
+                    // The commit fails if a record was not accepted.
+                    var unused =
+                            producer.send(new ProducerRecord<>(TOPIC, bytes("k" + i % 1_000), bytes("\"" + i + "\"")));
+                }
                 producer.commitTransaction();
             }
             return (System.nanoTime() - start) / 1e9;

@@ -76,8 +76,8 @@ class MigrateCommandTest {
         String url = url("fourth", server.password()).replace("/fourth", "/fifth");
 
         assertThat(run(Map.of(), "migrate", "--database-url", url).err())
-                .endsWith(
-                        "/fifth: FATAL: database \"fifth\" does not exist. Create it, or correct its name in the URL.\n");
+                .endsWith("/fifth: FATAL: database \"fifth\" does not exist."
+                        + " Create it, or correct its name in the URL.\n");
     }
 
     private record MigrateResult(int exitCode, String out, String err) {}

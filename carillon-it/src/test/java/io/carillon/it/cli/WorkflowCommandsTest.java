@@ -159,8 +159,7 @@ class WorkflowCommandsTest {
         assertThat(SERVER.run("run", "wait", run).exitCode()).isZero();
         assertThat(SERVER.run("workflow", "steps", run).out()).contains("{\"by\":\"ann\"}");
         assertThat(SERVER.run(command).out())
-                .isEqualTo(run
-                        + " already has the id; nothing was started. It already has a signal with this id.\n");
+                .isEqualTo(run + " already has the id; nothing was started. It already has a signal with this id.\n");
         assertThat(SERVER.run("workflow", "start", "checkout", "--signal-id", "x")
                         .err())
                 .contains("need --signal");

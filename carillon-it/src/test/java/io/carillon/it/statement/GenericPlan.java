@@ -81,8 +81,9 @@ final class GenericPlan {
             tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
             tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}'
             tickStartBy timestamptz[] '{2026-03-03}' | tickMayStartLate bool[] '{null}' | versions bigint[] '{1}'
-            replays bigint[] '{0}' | snapshots bigint[] '{1}' | seqs bigint[] '{9223372036854775807}' | firsts int[] '{1}'
-            lasts int[] '{1}' | toSnapshot bigint 2 | toSeq bigint 9223372036854775807 | days date[] '{2026-03-02}'
+            replays bigint[] '{0}' | snapshots bigint[] '{1}' | seqs bigint[] '{9223372036854775807}'
+            firsts int[] '{1}' | lasts int[] '{1}' | toSnapshot bigint 2 | toSeq bigint 9223372036854775807
+            days date[] '{2026-03-02}'
             runs uuid[] '{00000000-0000-7000-8000-000000000008}' | topic text 'orders' | expected bigint null
             events uuid[] '{00000000-0000-7000-8000-000000000009}' | topics text[] '{orders}'
             position int 0 | path text 'charge' | value bytea '' | sleep float8 null | error text null

@@ -37,7 +37,7 @@ final class EnqueueParser {
             return new SignalRequest(signal, value, id);
         }
 
-        /** Sends the signal to a workflow that was found in this transaction, and returns the result for the response. */
+        /** Sends the signal to a workflow that was found in this transaction. Returns the result for the response. */
         String send(WorkflowHandle workflow) {
             try {
                 SendResult sent =

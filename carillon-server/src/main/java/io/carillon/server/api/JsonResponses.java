@@ -34,8 +34,6 @@ import io.carillon.webhook.WebhookTarget;
 import io.carillon.workflow.RecordedStep;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -198,7 +196,9 @@ final class JsonResponses {
                                                 "unit",
                                                 every.interval().unit().name().toLowerCase(Locale.ROOT))
                                         .put("start", every.interval().start().toInstant()))
-                        .put("zone", zoneName(every.interval().start().getZone()));
+                        .put(
+                                "zone",
+                                JsonFields.zoneName(every.interval().start().getZone()));
         }
         When.Bounds bounds = when.bounds();
         return jsonObject
@@ -218,15 +218,10 @@ final class JsonResponses {
                 .put("repeat", JsonFields.enumText(when.dst().repeat()));
     }
 
-    /** Returns the name of the zone; of the default zone of intervals, which is an offset, the name that people use. */
-    private static String zoneName(ZoneId zone) {
-        return zone.equals(ZoneOffset.UTC) ? "UTC" : zone.getId();
-    }
-
     static JsonObject preview(Preview preview) {
         return new JsonObject()
                 .put("description", preview.description())
-                .put("zone", zoneName(preview.zone()))
+                .put("zone", JsonFields.zoneName(preview.zone()))
                 .put(
                         "entries",
                         preview.entries().stream()

@@ -7,6 +7,8 @@ import io.carillon.internal.value.SpellingSuggester;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -241,5 +243,10 @@ public final class JsonFields {
             throw Problem.of(422, refused.code().text(), String.valueOf(refused.getMessage()))
                     .withFault(pointerTo(name), String.valueOf(refused.getMessage()));
         }
+    }
+
+    /** Returns the name of the zone; of the default zone of intervals, which is an offset, the name that people use. */
+    public static String zoneName(ZoneId zone) {
+        return zone.equals(ZoneOffset.UTC) ? "UTC" : zone.getId();
     }
 }

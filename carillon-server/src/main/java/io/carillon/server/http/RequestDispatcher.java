@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -383,9 +384,7 @@ public final class RequestDispatcher {
                                 TextCleaner.clean(name, 100),
                                 "Allowed parameters: "
                                         + String.join(
-                                                ", ",
-                                                new java.util.TreeSet<>(
-                                                        head.route().queryParameters())) + ".");
+                                                ", ", new TreeSet<>(head.route().queryParameters())) + ".");
     }
 
     private static List<String> decodedSegments(String path) {

@@ -70,10 +70,7 @@ public final class TransactionalCalls {
                 return outcome;
             });
         } catch (NoConnectionException failure) {
-            log.warn(
-                    "no connection for a transactional handler; will retry run={}",
-                    activeAttempt.id(),
-                    failure.getCause());
+            log.warn("no connection for a transactional handler; will retry run={}", activeAttempt.id(), failure);
             return Outcome.snoozed(RETRY);
         }
     }

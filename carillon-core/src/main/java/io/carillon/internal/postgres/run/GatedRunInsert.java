@@ -29,8 +29,8 @@ final class GatedRunInsert {
                        :targets::text[],
                             :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[],
                             :instants::timestamptz[],
-                            :delays::float8[], :headerTexts::text[], :policies::text[], :parents::uuid[], :gates::text[],
-                            :gateLimits::int[])
+                            :delays::float8[], :headerTexts::text[], :policies::text[], :parents::uuid[],
+                            :gates::text[], :gateLimits::int[])
                        AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule,
                          instant, delay, headers, policy, parent, gate, gate_limit),
                      LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due

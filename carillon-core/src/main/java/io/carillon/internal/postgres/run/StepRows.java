@@ -65,10 +65,12 @@ final class StepRows {
                 steps AS (
                   SELECT s.* FROM deleted
                     CROSS JOIN LATERAL (
-                      SELECT l.position, l.path, l.kind, l.owner, l.attempt, l.codec, l.value, l.error, l.until, l.recorded_at
+                      SELECT l.position, l.path, l.kind, l.owner, l.attempt, l.codec, l.value, l.error, l.until,
+                             l.recorded_at
                         FROM carillon.workflow_step l WHERE l.project = deleted.project AND l.run_id = deleted.id
                       UNION ALL
-                      SELECT h.position, h.path, h.kind, h.owner, h.attempt, h.codec, h.value, h.error, h.until, h.recorded_at
+                      SELECT h.position, h.path, h.kind, h.owner, h.attempt, h.codec, h.value, h.error, h.until,
+                             h.recorded_at
                         FROM carillon.workflow_step_history h
                        WHERE h.project = deleted.project AND h.run_id = deleted.id) s
                    WHERE :keepSteps),
@@ -80,8 +82,8 @@ final class StepRows {
                    WHERE NOT EXISTS (SELECT 1 FROM steps u WHERE u.kind = 'compensate')
                    ORDER BY s.position DESC LIMIT 1),
                 copied AS (
-                  INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures, codec,
-                    value, error, until, recorded_at)
+                  INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures,
+                    codec, value, error, until, recorded_at)
                   SELECT deleted.project, deleted.new_id, s.position, s.path, s.kind, s.owner, s.attempt, 0, s.codec,
                          s.value, s.error, s.until, s.recorded_at
                     FROM deleted, steps s, failed WHERE s.position < failed.position)

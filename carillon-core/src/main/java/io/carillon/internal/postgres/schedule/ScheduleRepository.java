@@ -94,7 +94,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private final Database database;
     private final Partitions partitions;
     private final TickPlanner planner;
-    private final UnstartedTicks unstartedTicks;
+    private final UnstartedTicks unstarted;
     private final EndedRows endedRows;
     private final InstantsBeforeEdit instantsBeforeEdit;
     private final LedgerRows ledger = new LedgerRows();
@@ -105,7 +105,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
         this.partitions = partitions;
         this.planner = planner;
         this.endedRows = endedRows;
-        this.unstartedTicks = new UnstartedTicks(endedRows);
+        this.unstarted = new UnstartedTicks(endedRows);
         this.instantsBeforeEdit = new InstantsBeforeEdit(database, partitions, endedRows);
     }
 
@@ -213,13 +213,13 @@ public final class ScheduleRepository implements ScheduleAdmin {
             ScheduleDefinition scheduleDefinition,
             @Nullable Function<ScheduleId, @Nullable String> headers)
             throws SQLException {
-        Instant cutoff = unstartedTicks.cutoff(session, before);
+        Instant cutoff = unstarted.cutoff(session, before);
         Schedule accounted = before;
         LedgerReason open = before.isPaused() ? LedgerReason.PAUSED : LedgerReason.UNREADABLE;
         if (before.isPaused() || before.unreadable() != null)
-            unstartedTicks.recordGaps(session, before, UnplannedRange.orEmpty(unplanned, before), cutoff, open);
+            unstarted.recordGaps(session, before, UnplannedRange.orEmpty(unplanned, before), cutoff, open);
         else accounted = instantsBeforeEdit.plan(session, before, cutoff);
-        unstartedTicks.deleteAfter(session, accounted, cutoff);
+        unstarted.deleteAfter(session, accounted, cutoff);
         ScheduleRows.bind(session.query(UPDATE), scheduleDefinition)
                 .flag("keepHeaders", headers == null)
                 .text("headers", headers == null ? null : headers.apply(before.id()))
@@ -256,7 +256,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private Schedule plan(Session session, Schedule schedule) throws SQLException {
         TickPlan plan = planner.plan(schedule, List.of(), now(session));
         PlanRepository.write(session, List.of(plan), endedRows);
-        unstartedTicks.notifyFirstTick(session, plan);
+        unstarted.notifyFirstTick(session, plan);
         return plan.planned();
     }
 
@@ -308,8 +308,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
         List<String> paused = new ArrayList<>();
         for (int first = 0; first < names.size(); first += SchedulePauses.MAX_NAMES) {
             List<String> batch = names.subList(first, Math.min(first + SchedulePauses.MAX_NAMES, names.size()));
-            paused.addAll(
-                    inTransaction(session -> SchedulePauses.pause(session, unstartedTicks, project, batch, pause)));
+            paused.addAll(inTransaction(session -> SchedulePauses.pause(session, unstarted, project, batch, pause)));
         }
         return paused;
     }
@@ -320,10 +319,10 @@ public final class ScheduleRepository implements ScheduleAdmin {
 
     private void endTicks(Session session, Schedule schedule, Optional<UnplannedRange> unplanned, LedgerReason reason)
             throws SQLException {
-        Instant cutoff = unstartedTicks.cutoff(session, schedule);
-        unstartedTicks.recordGaps(session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, reason);
-        unstartedTicks.deleteAfter(session, schedule, cutoff);
-        unstartedTicks.endUnstarted(session, List.of(schedule), reason);
+        Instant cutoff = unstarted.cutoff(session, schedule);
+        unstarted.recordGaps(session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, reason);
+        unstarted.deleteAfter(session, schedule, cutoff);
+        unstarted.endUnstarted(session, List.of(schedule), reason);
     }
 
     @Override
@@ -336,10 +335,10 @@ public final class ScheduleRepository implements ScheduleAdmin {
         return inTransaction(session -> {
             Schedule schedule = ScheduleRows.requireReadable(lockExisting(session, project, name));
             if (!schedule.isPaused() || hasChanged(schedule, seen)) return false;
-            Instant cutoff = unstartedTicks.cutoff(session, schedule);
-            unstartedTicks.recordGaps(
+            Instant cutoff = unstarted.cutoff(session, schedule);
+            unstarted.recordGaps(
                     session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, LedgerReason.PAUSED);
-            unstartedTicks.deleteAfter(session, schedule, cutoff);
+            unstarted.deleteAfter(session, schedule, cutoff);
             bindName(session.query(RESUME), project, name).update();
             plan(session, lock(session, project, name).orElseThrow());
             return true;
@@ -353,7 +352,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
             Optional<Schedule> schedule = lock(session, project, name);
             if (schedule.isEmpty()) return false;
             endTicks(session, schedule.get(), unplanned, LedgerReason.DELETED);
-            unstartedTicks.endBackfills(session, schedule.get(), LedgerReason.DELETED);
+            unstarted.endBackfills(session, schedule.get(), LedgerReason.DELETED);
             return bindName(session.query(DELETE), project, name).update() == 1;
         });
     }
