@@ -72,6 +72,14 @@ public final class RunQuery {
                 new Contents(null, null, false));
     }
 
+    /**
+     * Returns a query for the first page of workflows of which an attempt failed because their code does not match
+     * their records. They wait for another try by a node with the right code, or are dead.
+     */
+    public static RunQuery stuckWorkflows(RunFilter filter) {
+        return of(filter).error("does not match its records").workflow(true);
+    }
+
     /** Returns a copy that matches only runs of one schedule. */
     public RunQuery schedule(UUID schedule) {
         return new RunQuery(filter, schedule, before, not, created, contents);
@@ -130,14 +138,6 @@ public final class RunQuery {
      */
     public RunQuery workflow(boolean workflow) {
         return with(new Contents(contents.error, contents.payload, workflow));
-    }
-
-    /**
-     * Returns a copy that matches only workflows of which an attempt failed because their code does not match their
-     * records. They wait for another try by a node with the right code, or are dead.
-     */
-    public RunQuery stuck() {
-        return error("does not match its records").workflow(true);
     }
 
     private RunQuery with(Contents changed) {

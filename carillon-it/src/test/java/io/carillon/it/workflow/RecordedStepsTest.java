@@ -182,11 +182,10 @@ class RecordedStepsTest {
 
         client.runDue(BUDGET);
 
-        assertThat(client.runs().page(RunQuery.of(RunFilter.all()).stuck()))
+        assertThat(client.runs().page(RunQuery.stuckWorkflows(RunFilter.all())))
                 .extracting(Run::id)
                 .containsExactly(stuck);
-        assertThat(client.runs()
-                        .page(RunQuery.of(RunFilter.all().handler("other")).stuck()))
+        assertThat(client.runs().page(RunQuery.stuckWorkflows(RunFilter.all().handler("other"))))
                 .isEmpty();
     }
 

@@ -41,7 +41,13 @@ final class RunFilterParser {
 
     private RunFilterParser(ApiRequest request) {
         this.request = request;
-        this.query = RunQuery.of(filter(request));
+        boolean stuck = request.wordParameter("stuck", List.of("true", "false"))
+                .filter("true"::equals)
+                .isPresent();
+        if (stuck && request.query("error").isPresent())
+            throw ApiRequest.invalidParameter(
+                    "error", "The parameter stuck searches in errors. Leave one of them out.");
+        this.query = stuck ? RunQuery.stuckWorkflows(filter(request)) : RunQuery.of(filter(request));
     }
 
     static RunQuery query(ApiRequest request) {
@@ -55,14 +61,6 @@ final class RunFilterParser {
         if (request.wordParameter("workflow", List.of("true", "false"))
                 .filter("true"::equals)
                 .isPresent()) parser.query = parser.query.workflow(true);
-        if (request.wordParameter("stuck", List.of("true", "false"))
-                .filter("true"::equals)
-                .isPresent()) {
-            if (request.query("error").isPresent())
-                throw ApiRequest.invalidParameter(
-                        "error", "The parameter stuck searches in errors. Leave one of them out.");
-            parser.query = parser.query.stuck();
-        }
         Optional<String> notState = request.wordParameter("notState", states());
         if (request.query("payload").isPresent()) requireManage(request);
         if (parser.query.payload() != null || parser.query.error() != null)
