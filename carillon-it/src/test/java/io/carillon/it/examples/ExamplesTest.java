@@ -86,10 +86,13 @@ class ExamplesTest {
     @Test
     void a_consumer_executes_the_runs_that_the_messages_of_its_queue_name() throws Exception {
         MemoryBroker broker = new MemoryBroker();
-        try (QueueConsumer consumer = new QueueConsumer(fixture.database().pool(2), broker, KEYS, broker, done::add)) {
+        QueueConsumer consumer = new QueueConsumer(fixture.database().pool(2), broker, KEYS, broker, done::add);
+        try {
             enqueuer(broker).enqueue(QueueConsumer.GREET, new QueueConsumer.Greeting("eve"));
 
             await().until(() -> done.contains("eve"));
+        } finally {
+            consumer.close();
         }
     }
 

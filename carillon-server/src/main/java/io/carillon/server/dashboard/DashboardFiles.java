@@ -25,8 +25,8 @@ public final class DashboardFiles {
     /** The names of all files, one per line; files in a jar cannot be listed. */
     private static final String INDEX = "files.txt";
 
-    /** A line that contains a comment only. */
-    private static final Pattern COMMENT = Pattern.compile("(?m)^ *(?://.*|/\\*\\*.*\\*/)\n");
+    /** In a script: a line that contains a comment only, and the indentation of other lines. */
+    private static final Pattern COMMENT = Pattern.compile("(?m)^ *(?:(?://.*|/\\*\\*.*\\*/)\n| )");
 
     /** In a style sheet: a comment of one line, and the indentation of other lines. */
     private static final Pattern STYLE_COMMENT = Pattern.compile("(?m)^ *(?:/\\*.*\\*/\n| )");
@@ -104,7 +104,7 @@ public final class DashboardFiles {
         return new StaticFile(type, contents, compress(contents));
     }
 
-    /** The comments are for people who read the sources; they would be a twentieth of what a browser loads. */
+    /** Comments and indentation are for people who read the sources; a browser does without. */
     private static byte[] withoutComments(String name, byte[] contents) {
         if (!name.endsWith(".js") && !name.endsWith(".css")) return contents;
         return (name.endsWith(".js") ? COMMENT : STYLE_COMMENT)

@@ -73,7 +73,7 @@ class RelaysTest {
         String key = SERVER.createProject("many");
         SERVER.query("""
                 WITH added AS (
-                  INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_tick, cursor_seq)
+                  INSERT INTO carillon.event_relay (project, name, topic, destination, cursor_snapshot, cursor_seq)
                   SELECT 'many', 'r' || i, 'orders', 'kafka:orders', 0, 0 FROM generate_series(1, 3) i RETURNING 1)
                 SELECT count(*) FROM added
                 """);
