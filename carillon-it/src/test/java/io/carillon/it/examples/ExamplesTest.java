@@ -92,7 +92,7 @@ class ExamplesTest {
 
             await().until(() -> done.contains("eve"));
         } finally {
-            consumer.close();
+            consumer.stop();
         }
     }
 

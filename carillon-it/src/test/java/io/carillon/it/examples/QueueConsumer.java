@@ -14,7 +14,7 @@ import javax.sql.DataSource;
  * A worker that executes the runs that the messages of a queue name. It has no node, and no loop but its own: a process
  * that enqueues sends the messages, and so does the worker, for the next attempt of a run.
  */
-public final class QueueConsumer implements AutoCloseable {
+public final class QueueConsumer {
     record Greeting(String to) {}
 
     static final HandlerType<Greeting> GREET = HandlerType.of("greeting", Greeting.class);
@@ -44,8 +44,7 @@ public final class QueueConsumer implements AutoCloseable {
     }
 
     /** Lets the run that is being executed finish. Its message is delivered again if it does not. */
-    @Override
-    public void close() throws InterruptedException {
+    public void stop() throws InterruptedException {
         thread.interrupt();
         thread.join();
         carillon.close();
