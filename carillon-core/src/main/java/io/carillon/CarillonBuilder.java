@@ -12,7 +12,7 @@ import io.carillon.event.SubscriptionTarget;
 import io.carillon.internal.api.DeclaredRelaysAndSources;
 import io.carillon.internal.api.EventHandlers;
 import io.carillon.internal.api.Handlers;
-import io.carillon.internal.api.WorkflowHandlers;
+import io.carillon.internal.api.workflow.WorkflowHandlers;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.json.JsonCodec;
 import io.carillon.internal.value.Names;

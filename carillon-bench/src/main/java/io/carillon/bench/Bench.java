@@ -1,5 +1,6 @@
 package io.carillon.bench;
 
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.peer.Peer;
 import io.carillon.bench.report.BenchEnvironment;
 import io.carillon.bench.report.Findings;
@@ -7,7 +8,6 @@ import io.carillon.bench.report.Report;
 import io.carillon.bench.report.Result;
 import io.carillon.bench.report.ResultFile;
 import io.carillon.bench.server.BenchServer;
-import io.carillon.bench.workload.Profile;
 import io.carillon.bench.workload.Workload;
 import io.carillon.bench.workload.WorkloadContext;
 import io.carillon.bench.workload.Workloads;

@@ -1,9 +1,9 @@
 package io.carillon.bench;
 
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.peer.Peer;
 import io.carillon.bench.peer.Peers;
 import io.carillon.bench.report.Report;
-import io.carillon.bench.workload.Profile;
 import io.carillon.bench.workload.Workloads;
 import java.nio.file.Path;
 import java.util.List;

@@ -3,11 +3,11 @@ package io.carillon.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.report.BenchEnvironment;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Report;
 import io.carillon.bench.report.Row;
-import io.carillon.bench.workload.Profile;
 import io.carillon.bench.workload.Workload;
 import io.carillon.bench.workload.WorkloadContext;
 import java.io.PrintWriter;

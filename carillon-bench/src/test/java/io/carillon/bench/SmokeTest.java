@@ -9,7 +9,6 @@ import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.BenchServer;
-import io.carillon.bench.workload.Profile;
 import io.carillon.bench.workload.Workload;
 import io.carillon.bench.workload.WorkloadContext;
 import io.carillon.bench.workload.Workloads;

@@ -1,6 +1,7 @@
 package io.carillon.bench.workload;
 
 import io.carillon.bench.measure.MeasureException;
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.ours.CarillonRestServer;
 import io.carillon.bench.report.FigureText;

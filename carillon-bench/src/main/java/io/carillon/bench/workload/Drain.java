@@ -2,6 +2,7 @@ package io.carillon.bench.workload;
 
 import io.carillon.bench.child.NodeProcesses;
 import io.carillon.bench.measure.DrainResult;
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.ours.CarillonDrain;
 import io.carillon.bench.peer.Peer;

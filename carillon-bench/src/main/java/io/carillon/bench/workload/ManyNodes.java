@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.measure.CpuMeter;
 import io.carillon.bench.measure.MeasureException;
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.measure.Waiting;
 import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.report.Findings;

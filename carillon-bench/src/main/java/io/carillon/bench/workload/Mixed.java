@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
 import io.carillon.bench.measure.FirePlan;
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.measure.ServerTime;
 import io.carillon.bench.measure.Threads;
 import io.carillon.bench.measure.Waiting;

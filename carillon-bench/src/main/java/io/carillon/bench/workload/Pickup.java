@@ -5,6 +5,7 @@ import io.carillon.Carillon;
 import io.carillon.bench.child.ChildProcess;
 import io.carillon.bench.child.Role;
 import io.carillon.bench.measure.MeasureException;
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.ServerTime;
 import io.carillon.bench.measure.Waiting;

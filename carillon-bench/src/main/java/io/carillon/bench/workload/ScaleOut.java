@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.child.ChildProcess;
 import io.carillon.bench.child.Role;
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.Waiting;
 import io.carillon.bench.ours.BenchPayload;

@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.measure.CpuMeter;
 import io.carillon.bench.measure.FirePlan;
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.ServerTime;
 import io.carillon.bench.measure.Waiting;

@@ -1,5 +1,6 @@
 package io.carillon.bench.workload;
 
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.measure.Progress;
 import io.carillon.bench.peer.Peer;
 import io.carillon.bench.server.BenchServer;

@@ -2,6 +2,7 @@ package io.carillon.bench.workload;
 
 import io.carillon.bench.dashboard.DashboardData;
 import io.carillon.bench.dashboard.DashboardPages;
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.server.BenchDatabase;
 import java.time.Duration;

@@ -51,8 +51,6 @@ class PortFaultsTest {
             "maintenance.reservePages",
             "maintenance.summarizeHistory",
             "maintenance.purge",
-            // Called if the database rejects the runs of a single event.
-            "eventDispatch.separate",
             "maintenance.maintainStats",
             "maintenance.vacuumRuns");
 

@@ -63,23 +63,23 @@ final class RelayListing {
     }
 
     List<Relay> list(String project, String after, int limit) {
-        return read(new Wanted(project, null, after, limit), (name, relay) -> relay);
+        return read(new RelaySelection(project, null, after, limit), (name, relay) -> relay);
     }
 
     Optional<Relay> find(Name wanted) {
-        return read(new Wanted(wanted.project(), wanted.name(), "", 1), (name, relay) -> relay).stream()
+        return read(new RelaySelection(wanted.project(), wanted.name(), "", 1), (name, relay) -> relay).stream()
                 .findFirst();
     }
 
     List<Figures> figures() {
-        return read(new Wanted(null, null, "", MAX_FIGURES), Figures::new);
+        return read(new RelaySelection(null, null, "", MAX_FIGURES), Figures::new);
     }
 
     /** Which relays to read: one, those of a project behind a name, or those of all projects. */
-    private record Wanted(
+    private record RelaySelection(
             @Nullable String project, @Nullable String name, String after, int limit) {}
 
-    private <T> List<T> read(Wanted wanted, BiFunction<Name, Relay, T> result) {
+    private <T> List<T> read(RelaySelection wanted, BiFunction<Name, Relay, T> result) {
         return database.single(session -> {
             long latest = EventReader.SnapshotRange.read(session).latest();
             return session.query(LIST)

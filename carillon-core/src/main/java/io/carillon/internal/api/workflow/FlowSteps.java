@@ -1,4 +1,4 @@
-package io.carillon.internal.api;
+package io.carillon.internal.api.workflow;
 
 import static java.util.Objects.requireNonNull;
 

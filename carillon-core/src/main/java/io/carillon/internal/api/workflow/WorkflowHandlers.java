@@ -1,8 +1,9 @@
-package io.carillon.internal.api;
+package io.carillon.internal.api.workflow;
 
 import static java.util.Objects.requireNonNull;
 
 import io.carillon.HandlerOptions;
+import io.carillon.internal.api.Handlers;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.loop.Threads;
 import io.carillon.internal.run.RetryRule;

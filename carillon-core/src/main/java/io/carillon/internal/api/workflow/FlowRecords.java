@@ -1,4 +1,4 @@
-package io.carillon.internal.api;
+package io.carillon.internal.api.workflow;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;

@@ -1,8 +1,8 @@
-package io.carillon.internal.api;
+package io.carillon.internal.api.workflow;
 
 import static java.util.Objects.requireNonNull;
 
-import io.carillon.internal.api.FlowSteps.PendingStep;
+import io.carillon.internal.api.workflow.FlowSteps.PendingStep;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.run.ErrorText;
 import io.carillon.internal.run.RetryRule;

@@ -1,4 +1,4 @@
-package io.carillon.internal.api;
+package io.carillon.internal.api.workflow;
 
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.run.ErrorText;

@@ -1,8 +1,8 @@
-package io.carillon.internal.api;
+package io.carillon.internal.api.workflow;
 
 import static java.util.Objects.requireNonNull;
 
-import io.carillon.internal.api.FlowSteps.PendingStep;
+import io.carillon.internal.api.workflow.FlowSteps.PendingStep;
 import io.carillon.internal.store.run.WorkflowStepStore.StepRecord;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;

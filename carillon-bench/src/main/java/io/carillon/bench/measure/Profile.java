@@ -1,4 +1,4 @@
-package io.carillon.bench.workload;
+package io.carillon.bench.measure;
 
 /**
  * The size of a benchmark: a smoke test of the benchmark itself, the whole table in 20 minutes, or all measurements at
