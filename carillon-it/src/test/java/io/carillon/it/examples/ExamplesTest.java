@@ -84,6 +84,7 @@ class ExamplesTest {
     }
 
     @Test
+    @SuppressWarnings("try") // the consumer needs no calls
     void a_consumer_executes_the_runs_that_the_messages_of_its_queue_name() throws Exception {
         MemoryBroker broker = new MemoryBroker();
         try (QueueConsumer consumer = new QueueConsumer(fixture.database().pool(2), broker, KEYS, broker, done::add)) {

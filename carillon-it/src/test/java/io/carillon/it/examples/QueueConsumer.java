@@ -45,9 +45,13 @@ public final class QueueConsumer implements AutoCloseable {
 
     /** Lets the run that is being executed finish. Its message is delivered again if it does not. */
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         thread.interrupt();
-        thread.join();
+        try {
+            thread.join();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
         carillon.close();
     }
 }
