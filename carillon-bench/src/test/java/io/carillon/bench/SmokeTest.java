@@ -3,6 +3,7 @@ package io.carillon.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.carillon.bench.measure.Profile;
 import io.carillon.bench.peer.Peer;
 import io.carillon.bench.peer.Peers;
 import io.carillon.bench.report.Findings;

@@ -65,6 +65,8 @@ public final class Dag implements Workflow<Map<String, Object>, Map<String, Obje
      */
     public Dag task(String task, After after, TaskCode code) {
         Names.check("task", task);
+        if (task.matches("level-[0-9]+"))
+            throw invalid("task '%s' of '%s' has the name of a level. Choose another name.".formatted(task, name));
         if (find(task) != null) throw invalid("task '%s' of '%s' exists already.".formatted(task, name));
         int level = 0;
         for (String before : after.tasks()) {

@@ -148,7 +148,7 @@ public final class DataSources {
                             .formatted(
                                     size.getAsInt(),
                                     ENGINE_CONNECTIONS + least,
-                                    needed ? ", at least 1 for transactional handlers" : "",
+                                    needed ? ", at least 1 for transactional handlers and steps" : "",
                                     ENGINE_CONNECTIONS + least));
         return Math.min(left, fallback);
     }

@@ -94,8 +94,11 @@ public final class Handlers {
         return named == null ? handler.type().name() : named;
     }
 
+    /** Returns whether a handler needs a connection of its own, as each workflow may for a step in a transaction. */
     public boolean anyTransactional() {
-        return byName.values().stream().anyMatch(RegisteredHandler::transactional);
+        return byName.values().stream()
+                .anyMatch(handler ->
+                        handler.transactional() || handler.handlerCode().handlesCancel());
     }
 
     /** Like {@link #bind(PayloadCodec)}, with the context that the headers of a run restore. */

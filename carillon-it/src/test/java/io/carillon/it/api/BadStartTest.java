@@ -13,6 +13,7 @@ import io.carillon.it.fixture.ApiFixture;
 import io.carillon.it.fixture.SizedPool;
 import io.carillon.run.HandlerType;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.workflow.WorkflowType;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
@@ -95,6 +96,11 @@ class BadStartTest {
                     ErrorCode.POOL_TOO_SMALL,
                     () -> Carillon.on(four)
                             .handleInTransaction(JOB, (job, run, connection) -> {})
+                            .start());
+            refused(
+                    ErrorCode.POOL_TOO_SMALL,
+                    () -> Carillon.on(four)
+                            .workflow(WorkflowType.of("checkout", String.class), (input, flow) -> null)
                             .start());
 
             assertThat(small)

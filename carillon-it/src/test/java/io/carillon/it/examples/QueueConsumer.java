@@ -43,7 +43,7 @@ public final class QueueConsumer {
         }
     }
 
-    /** Lets the run that is being executed finish. Its message is delivered again if it does not. */
+    /** Interrupts the run that is being executed; its message is delivered again. */
     public void stop() throws InterruptedException {
         thread.interrupt();
         thread.join();

@@ -97,5 +97,7 @@ class DagTest {
                 .hasMessageContaining("task 'load' of 'nightly' is after 'load'");
         assertThatThrownBy(() -> dag.task("extract", (context, step) -> null))
                 .hasMessage("task 'extract' of 'nightly' exists already.");
+        assertThatThrownBy(() -> dag.task("level-1", (context, step) -> null))
+                .hasMessage("task 'level-1' of 'nightly' has the name of a level. Choose another name.");
     }
 }

@@ -7,6 +7,7 @@ import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
 import io.carillon.NodeConfig;
 import io.carillon.it.fixture.ApiFixture;
+import io.carillon.run.RedriveResult;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
@@ -69,6 +70,35 @@ class EachTest {
     private String pick(String item, Flow.StepContext step) {
         done.add(item);
         return step.idempotencyKey();
+    }
+
+    @Test
+    void a_retried_workflow_continues_with_the_items_that_failed() {
+        CyclicBarrier all = new CyclicBarrier(2);
+        Carillon client = client((items, flow) -> {
+            try {
+                flow.run(SEND.key("card"), step -> {
+                    throw new IllegalStateException("no address");
+                });
+            } catch (StepFailedException caught) {
+                done.add("caught");
+            }
+            return each(flow, SEND, items, (item, step) -> {
+                if (done.size() < 3) all.await(20, TimeUnit.SECONDS);
+                done.add(item);
+                if (item.equals("a") && done.size() <= 3) throw new IllegalStateException("sold out");
+                return item;
+            });
+        });
+        RunId dead = start(client, "a", "b");
+        assertThat(run(client, dead).state()).isEqualTo(RunState.DEAD);
+        assertThat(done).containsExactlyInAnyOrder("caught", "a", "b");
+
+        RunId again = ((RedriveResult.Redriven) client.runs().retry(dead)).run();
+
+        assertThat(run(client, again).state()).isEqualTo(RunState.SUCCEEDED);
+        assertThat(done).hasSize(5).endsWith("caught", "a");
+        assertThat(client.runs().result(again, String[].class).orElseThrow()).containsExactly("a", "b");
     }
 
     @Test

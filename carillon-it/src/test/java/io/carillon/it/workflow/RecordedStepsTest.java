@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
@@ -145,6 +146,28 @@ class RecordedStepsTest {
                     .hasSize(4);
             assertThat(client.runs().steps(dead)).hasSize(4);
         }
+    }
+
+    @Test
+    void a_dead_workflow_without_history_is_not_retried_from_the_start() {
+        List<String> executed = new CopyOnWriteArrayList<>();
+        Carillon client = client((input, flow) -> {
+            flow.run(CHARGE, step -> executed.add("charge") ? "paid" : "");
+            return flow.run(CHARGE.key("gift"), step -> {
+                throw new IllegalStateException("declined");
+            });
+        });
+        RunId dead = run(client, 1);
+        database.execute("DELETE FROM carillon.workflow_step");
+        database.execute("DELETE FROM carillon.run_history");
+
+        assertThatThrownBy(() -> client.runs().retry(dead))
+                .hasMessageContaining("%s ended so long ago".formatted(dead))
+                .hasFieldOrPropertyWithValue("code", ErrorCode.HISTORY_DROPPED);
+
+        client.runDue(BUDGET);
+        assertThat(executed).containsExactly("charge");
+        assertThat(client.runs().redrive(dead)).isInstanceOf(RedriveResult.Redriven.class);
     }
 
     @Test

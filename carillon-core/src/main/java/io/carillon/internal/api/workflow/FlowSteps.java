@@ -179,9 +179,10 @@ final class FlowSteps {
     int readKeys(String path, List<String> keys, int perItem) {
         Optional<StepRecord> known = records.read(StepKind.EACH, path);
         if (known.isEmpty()) {
-            records.requireBelowLimit(1 + keys.size() * perItem);
+            int reserved = keys.size() * perItem;
+            records.requireBelowLimit(1 + reserved);
             Payload value = encode("list of keys", keys);
-            return records.write(new NewStep(StepKind.EACH, records.position(), path, value, null, null))
+            return records.write(new NewStep(StepKind.EACH, records.position(), path, value, null, null, reserved))
                     .failures();
         }
         List<String> recorded =

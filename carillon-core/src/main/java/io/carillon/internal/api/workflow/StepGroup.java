@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
@@ -54,9 +55,16 @@ final class StepGroup {
      */
     void run() {
         int helpers = Math.min(ready.size() - 1, steps.threads.max());
-        for (int i = 0; i < helpers; i++) steps.threads.executor().execute(this::help);
+        // What is still queued when this group has ended must not keep it and its records in memory.
+        AtomicReference<@Nullable StepGroup> open = new AtomicReference<>(this);
+        Runnable help = () -> {
+            StepGroup group = open.get();
+            if (group != null) group.help();
+        };
+        for (int i = 0; i < helpers; i++) steps.threads.executor().execute(help);
         work();
         awaitHelpers();
+        open.set(null);
         records.requireNotEnded();
         if (failed) return;
         if (unrecorded != null) throw steps.end(requireNonNull(retry), unrecorded, mustUndo);

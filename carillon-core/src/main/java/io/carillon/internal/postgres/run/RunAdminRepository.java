@@ -2,6 +2,8 @@ package io.carillon.internal.postgres.run;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.Stats.RunStats;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
@@ -87,6 +89,8 @@ public final class RunAdminRepository implements RunAdmin {
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r
                                   WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name
                                     AND r.key = d.key)
+                 AND (NOT :keepSteps OR EXISTS (SELECT 1 FROM carillon.run_history h
+                                                 WHERE h.project = d.project AND h.id = d.id))
               RETURNING d.*, :new::uuid AS new_id),
             """
             + StepRows.copyOfDead() + ", redriven AS ("
@@ -95,7 +99,6 @@ public final class RunAdminRepository implements RunAdmin {
                     .from("deleted RETURNING " + EndedRows.COLUMNS)
             + ") SELECT " + EndedRows.COLUMNS + " FROM redriven";
 
-    // The run is live, dead or in the history, which keeps the payload of some handlers.
     private static final String CHILDREN = """
             (SELECT r.id FROM carillon.run r
               WHERE r.project = :project AND r.parent_id = :parent AND r.origin = 'workflow' LIMIT :limit)
@@ -104,6 +107,7 @@ public final class RunAdminRepository implements RunAdmin {
               WHERE h.project = :project AND h.parent_id = :parent AND h.origin = 'workflow' LIMIT :limit)
             """;
 
+    // The run is live, dead or in the history, which keeps the payload of some handlers.
     private static final String PAYLOAD = """
             SELECT payload, codec FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id
             UNION ALL
@@ -116,6 +120,13 @@ public final class RunAdminRepository implements RunAdmin {
 
     private static final String DEAD_KEY =
             "SELECT queue, key FROM carillon.dead_run WHERE project = :project AND id = :id";
+
+    // The records leave the history with the run. Dead runs are kept longer.
+    private static final String WITHOUT_HISTORY = """
+            SELECT d.id FROM carillon.dead_run d
+             WHERE d.project = :project AND d.id = :id
+               AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.project = d.project AND h.id = d.id)
+            """;
 
     private static final String FIND_REDRIVEN = """
             SELECT id FROM carillon.run WHERE project = :project AND parent_id = :id AND id = :new
@@ -300,6 +311,12 @@ public final class RunAdminRepository implements RunAdmin {
                         .text("codec", edited == null ? null : edited.codec());
                 if (endedRows.count(session, redrive, RunStats.Count.REDRIVEN) > 0)
                     return new RedriveResult.Redriven(run, new RunId(newId));
+                if (keepSteps && hasRow(bindRun(session.query(WITHOUT_HISTORY), project, run)))
+                    throw new CarillonException(
+                            ErrorCode.HISTORY_DROPPED,
+                            ("Run %s ended so long ago that the records of its steps have left the history. It cannot "
+                                            + "continue where it failed. Redrive it to begin with the first step.")
+                                    .formatted(run));
                 Optional<RedriveResult> dead = findKeyConflict(session, project, run);
                 if (dead.isPresent()) return dead.get();
                 // Removed by an earlier write of this call whose answer was lost, or by another caller.

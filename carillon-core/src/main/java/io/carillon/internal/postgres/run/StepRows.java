@@ -58,7 +58,9 @@ final class StepRows {
     /**
      * Returns the parts of a statement that copy the records of the workflows in {@code deleted} to their new runs. The
      * last record decides where the copy ends: before a step that failed, and before a wait that has no answer or whose
-     * run failed. If steps were undone, none is copied. The failures of the new run are counted from 0.
+     * run failed. If it is of a step that was executed in parallel to others, those of them that failed are left out
+     * too, wherever their positions are. If steps were undone, none is copied. The failures of the new run are counted
+     * from 0.
      */
     static String copyOfDead() {
         return """
@@ -66,11 +68,11 @@ final class StepRows {
                   SELECT s.* FROM deleted
                     CROSS JOIN LATERAL (
                       SELECT l.position, l.path, l.kind, l.owner, l.attempt, l.codec, l.value, l.error, l.until,
-                             l.recorded_at
+                             l.recorded_at, l.reserved
                         FROM carillon.workflow_step l WHERE l.project = deleted.project AND l.run_id = deleted.id
                       UNION ALL
                       SELECT h.position, h.path, h.kind, h.owner, h.attempt, h.codec, h.value, h.error, h.until,
-                             h.recorded_at
+                             h.recorded_at, h.reserved
                         FROM carillon.workflow_step_history h
                        WHERE h.project = deleted.project AND h.run_id = deleted.id) s
                    WHERE :keepSteps),
@@ -81,12 +83,17 @@ final class StepRows {
                     FROM steps s
                    WHERE NOT EXISTS (SELECT 1 FROM steps u WHERE u.kind = 'compensate')
                    ORDER BY s.position DESC LIMIT 1),
+                parallel AS (
+                  SELECT e.position FROM steps e
+                   WHERE e.position + e.reserved >= (SELECT max(s.position) FROM steps s)),
                 copied AS (
                   INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures,
-                    codec, value, error, until, recorded_at)
+                    codec, value, error, until, recorded_at, reserved)
                   SELECT deleted.project, deleted.new_id, s.position, s.path, s.kind, s.owner, s.attempt, 0, s.codec,
-                         s.value, s.error, s.until, s.recorded_at
-                    FROM deleted, steps s, failed WHERE s.position < failed.position)
+                         s.value, s.error, s.until, s.recorded_at, s.reserved
+                    FROM deleted, steps s, failed
+                   WHERE s.position < failed.position
+                     AND (s.error IS NULL OR s.position < coalesce((SELECT position FROM parallel), failed.position)))
                 """;
     }
 

@@ -118,9 +118,9 @@ public final class WorkflowStepRepository implements WorkflowStepStore {
     private static String insertStep() {
         return """
                 INSERT INTO carillon.workflow_step (project, run_id, position, path, kind, owner, attempt, failures,
-                  codec, value, error, until, recorded_at)
+                  codec, value, error, until, recorded_at, reserved)
                 SELECT project, id, :position, :path, :kind, owner, attempt, failures, :codec, :value,
-                       :error, carillon.clock() + make_interval(secs => :sleep), carillon.clock()
+                       :error, carillon.clock() + make_interval(secs => :sleep), carillon.clock(), :reserved::integer
                   FROM held
                 ON CONFLICT (project, run_id, position) DO NOTHING
                 RETURNING kind, position, path, codec, value, error, failures, until, recorded_at
@@ -219,7 +219,8 @@ public final class WorkflowStepRepository implements WorkflowStepStore {
                 .text("codec", value == null ? null : value.codec())
                 .bytes("value", value == null ? null : value.bytes())
                 .text("error", error == null ? null : TextCleaner.clean(error))
-                .seconds("sleep", step.sleep());
+                .seconds("sleep", step.sleep())
+                .number("reserved", step.reserved());
         if (awaited != null) query.uuid("awaitedRun", awaited.value());
         Optional<StepRecord> written = query.first(WorkflowStepRepository::read);
         return written.isPresent() ? written : findOwn(session, holder, step.position());

@@ -117,6 +117,8 @@ public interface WorkflowStepStore {
      * @param value the result of a step; null if it has none, or failed
      * @param error why the step failed finally; null if it succeeded
      * @param sleep how long a sleep or an await lasts, from now by the database clock; null for a step
+     * @param reserved how many positions behind this one belong to a record of the kind {@link StepKind#EACH}; null
+     *     for others
      */
     record NewStep(
             StepKind kind,
@@ -124,7 +126,19 @@ public interface WorkflowStepStore {
             String path,
             @Nullable Payload value,
             @Nullable String error,
-            @Nullable Duration sleep) {
+            @Nullable Duration sleep,
+            @Nullable Integer reserved) {
+        /** Creates a record that reserves no positions. */
+        public NewStep(
+                StepKind kind,
+                int position,
+                String path,
+                @Nullable Payload value,
+                @Nullable String error,
+                @Nullable Duration sleep) {
+            this(kind, position, path, value, error, sleep, null);
+        }
+
         /** Creates the record of a step, or of a sleep if it has a duration. */
         public NewStep(
                 int position, String path, @Nullable Payload value, @Nullable String error, @Nullable Duration sleep) {

@@ -472,6 +472,7 @@ CREATE TABLE carillon.workflow_step (
                                                          -- null: it succeeded
   until       timestamptz,                               -- the end of a sleep, the time limit of an await
   recorded_at timestamptz NOT NULL,
+  reserved    integer,                                   -- of 'each': how many positions; null: of another kind
   PRIMARY KEY (project, run_id, position)
 );
 -- The statements that end runs look for workflows with steps to undo.
