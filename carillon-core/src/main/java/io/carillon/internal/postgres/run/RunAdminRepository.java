@@ -2,8 +2,6 @@ package io.carillon.internal.postgres.run;
 
 import static java.util.Objects.requireNonNull;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
 import io.carillon.Stats.RunStats;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
@@ -120,13 +118,6 @@ public final class RunAdminRepository implements RunAdmin {
 
     private static final String DEAD_KEY =
             "SELECT queue, key FROM carillon.dead_run WHERE project = :project AND id = :id";
-
-    // The records leave the history with the run. Dead runs are kept longer.
-    private static final String WITHOUT_HISTORY = """
-            SELECT d.id FROM carillon.dead_run d
-             WHERE d.project = :project AND d.id = :id
-               AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.project = d.project AND h.id = d.id)
-            """;
 
     private static final String FIND_REDRIVEN = """
             SELECT id FROM carillon.run WHERE project = :project AND parent_id = :id AND id = :new
@@ -311,12 +302,7 @@ public final class RunAdminRepository implements RunAdmin {
                         .text("codec", edited == null ? null : edited.codec());
                 if (endedRows.count(session, redrive, RunStats.Count.REDRIVEN) > 0)
                     return new RedriveResult.Redriven(run, new RunId(newId));
-                if (keepSteps && hasRow(bindRun(session.query(WITHOUT_HISTORY), project, run)))
-                    throw new CarillonException(
-                            ErrorCode.HISTORY_DROPPED,
-                            ("Run %s ended so long ago that the records of its steps have left the history. It cannot "
-                                            + "continue where it failed. Redrive it to begin with the first step.")
-                                    .formatted(run));
+                if (keepSteps) StepRows.requireHistory(session, project, run);
                 Optional<RedriveResult> dead = findKeyConflict(session, project, run);
                 if (dead.isPresent()) return dead.get();
                 // Removed by an earlier write of this call whose answer was lost, or by another caller.

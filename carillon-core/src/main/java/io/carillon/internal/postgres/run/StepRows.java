@@ -1,5 +1,7 @@
 package io.carillon.internal.postgres.run;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.run.Payload;
@@ -13,6 +15,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The records of workflows as users see them: of runs that live, and of ended runs. */
 final class StepRows {
+    private static final String WITHOUT_HISTORY = """
+            SELECT d.id FROM carillon.dead_run d
+             WHERE d.project = :project AND d.id = :id
+               AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.project = d.project AND h.id = d.id)
+            """;
+
     private static final String COLUMNS = """
             SELECT position, path, kind, codec, CASE WHEN octet_length(value) <= :shown THEN value END AS value,
                    coalesce(octet_length(value), 0) AS bytes, error, attempt, recorded_at, until
@@ -95,6 +103,20 @@ final class StepRows {
                    WHERE s.position < failed.position
                      AND (s.error IS NULL OR s.position < coalesce((SELECT position FROM parallel), failed.position)))
                 """;
+    }
+
+    /** Rejects a dead run whose records have left the history with it: dead runs are kept longer. */
+    static void requireHistory(Session session, String project, RunId run) throws SQLException {
+        if (session.query(WITHOUT_HISTORY)
+                .text("project", project)
+                .uuid("id", run.value())
+                .first(row -> row)
+                .isPresent())
+            throw new CarillonException(
+                    ErrorCode.HISTORY_DROPPED,
+                    ("Run %s ended so long ago that the records of its steps have left the history. It cannot "
+                                    + "continue where it failed. Redrive it to begin with the first step.")
+                            .formatted(run));
     }
 
     static List<RecordedStep> list(Session session, String project, RunId run, int from, int limit)
