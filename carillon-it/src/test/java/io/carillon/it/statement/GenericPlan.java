@@ -91,7 +91,8 @@ final class GenericPlan {
             signal text 'approval' | awaitedRun uuid '00000000-0000-7000-8000-000000000009'
             waiting uuid[] '{00000000-0000-7000-8000-000000000008}' | onFailures text[] '{cancel}'
             awaited uuid[] '{00000000-0000-7000-8000-000000000009}'
-            WorkflowStepRepository.positions int[] '{0}' | paths text[] '{charge}' | keepSteps boolean true | reserved int null
+            WorkflowStepRepository.positions int[] '{0}' | paths text[] '{charge}'
+            keepSteps boolean true | reserved int null
             kinds text[] '{step}' | workflows text[] '{}'
             seq bigint 9223372036854775807 | snapshot bigint 0 | separated text[] '{}'
             EventDispatchRepository.events uuid[] '{00000000-0000-7000-8000-000000000009}'
