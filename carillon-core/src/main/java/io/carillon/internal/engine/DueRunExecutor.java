@@ -258,7 +258,7 @@ public final class DueRunExecutor {
             return head;
         }
 
-        /** Releases a run whose lease has ended, or whose wait has been answered, or which its gate lets pass. */
+        /** Releases a run whose lease has ended, or whose wait can be resolved, or which its gate lets pass. */
         private void release(Run run) {
             String parked = run.details().parked();
             Instant readyAt = run.instants().readyAt();

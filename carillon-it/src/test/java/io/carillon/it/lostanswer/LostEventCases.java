@@ -49,7 +49,7 @@ final class LostEventCases extends LostCases {
         return Map.ofEntries(
                 entry("EventRepository.PUBLISH", () -> publishing(false)),
                 entry("EventCopy.COPY", this::copy),
-                entry("EventRepository.ADVANCE_STREAM", () -> publishing(true)),
+                entry("EventRepository.ADVANCE_VERSION", () -> publishing(true)),
                 entry("EventRepository.BEGIN_EPOCH", this::beginEpoch),
                 entry("EventDispatchRepository.STORE_SNAPSHOT", this::storeSnapshot),
                 entry("EventDispatchRepository.DELIVER", this::deliver),

@@ -79,7 +79,7 @@ final class RaceEventCases extends RaceCaseList {
                         done(() -> through.eventDispatch().endReplay(new EventDispatchStore.Name(PROJECT, NAME, 7))),
                 REPLAY_ENDED);
         add(
-                "EventRepository.ADVANCE_STREAM",
+                "EventRepository.ADVANCE_VERSION",
                 (fixture, through, sender) -> through.events()
                         .publish(
                                 List.of(event(

@@ -71,7 +71,7 @@ class RaceTest {
     /** Statements whose row no other statement writes, so that they race only with themselves. */
     private static final Set<String> MEETS_ONLY_ITSELF = Set.of(
             "EventRepository.TAKE_PUBLISH_IDS", // the only statement that writes the table of publish ids
-            "EventRepository.ADVANCE_STREAM", // the only statement that writes the table of versions
+            "EventRepository.ADVANCE_VERSION", // the only statement that writes the table of versions
             "LaneLimits.SAVE_BUCKET", // the others write the gates of rate keys, which are other rows of the table
             "PostgresStorage.ENSURE_PROJECT"); // the only statement of the store that writes the table of projects
 

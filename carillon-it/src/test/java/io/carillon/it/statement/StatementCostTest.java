@@ -30,7 +30,7 @@ class StatementCostTest {
             "EventDispatchRepository.DELIVER",
             "EventDispatchRepository.DISPATCH",
             "EventDispatchRepository.STORE_SNAPSHOT",
-            "EventRepository.ADVANCE_STREAM",
+            "EventRepository.ADVANCE_VERSION",
             "EventRepository.PUBLISH",
             "EventRepository.TAKE_PUBLISH_IDS",
             "RelayRepository.ADVANCE",

@@ -107,19 +107,13 @@ final class WorkflowExecution implements Flow {
     public <T> @Nullable T runInTransaction(Step<T> step, TransactionCode<T> code) {
         String path = FlowSteps.path(step);
         beginCall(path, path);
-        Optional<StepRecord> known = records.read(StepKind.STEP, path);
-        if (known.isPresent()) return result(known.get(), step.resultType());
-        int position = records.position();
-        PendingStep task = new PendingStep(
+        return executeAndRecord(
+                step,
                 path,
-                position,
-                step.retry(),
-                false,
-                context -> attempt.transactions().inTransaction(connection -> {
+                (position, context) -> attempt.transactions().inTransaction(connection -> {
                     Payload result = steps.encodeResult(code.run(connection, context));
                     return records.writeAndCommit(connection, new NewStep(position, path, result, null, null));
                 }));
-        return result(steps.execute(task, !compensation.isEmpty()), step.resultType());
     }
 
     /** Executes a step and encodes its result. */
@@ -129,17 +123,25 @@ final class WorkflowExecution implements Flow {
         Payload run(StepContext context) throws Exception;
     }
 
+    /** Executes a step and records its result at this position. */
+    @FunctionalInterface
+    private interface RecordingCode {
+        StepRecord run(int position, StepContext context) throws Exception;
+    }
+
     /** Executes the next step unless it is recorded, and returns its result. */
     private <T> @Nullable T execute(Step<T> step, String path, EncodedCode code) {
+        return executeAndRecord(
+                step,
+                path,
+                (position, context) -> records.write(new NewStep(position, path, code.run(context), null, null)));
+    }
+
+    private <T> @Nullable T executeAndRecord(Step<T> step, String path, RecordingCode code) {
         Optional<StepRecord> known = records.read(StepKind.STEP, path);
         if (known.isPresent()) return result(known.get(), step.resultType());
         int position = records.position();
-        PendingStep task = new PendingStep(
-                path,
-                position,
-                step.retry(),
-                false,
-                context -> records.write(new NewStep(position, path, code.run(context), null, null)));
+        PendingStep task = new PendingStep(path, position, step.retry(), false, context -> code.run(position, context));
         return result(steps.execute(task, !compensation.isEmpty()), step.resultType());
     }
 

@@ -67,7 +67,7 @@ public final class EventRepository implements EventStore {
             """;
 
     // The lock on the row holds until the transaction ends, so the events of a key commit in the order of its versions.
-    private static final String ADVANCE_STREAM = """
+    private static final String ADVANCE_VERSION = """
             INSERT INTO carillon.event_key_version AS s (project, topic, key, version)
             SELECT :project, :topic, :key, 1
              WHERE coalesce(:expected::int8, 0) = 0
@@ -78,7 +78,7 @@ public final class EventRepository implements EventStore {
             RETURNING version
             """;
 
-    private static final String STREAM_VERSION = """
+    private static final String KEY_VERSION = """
             SELECT version FROM carillon.event_key_version WHERE project = :project AND topic = :topic AND key = :key
             """;
 
@@ -187,11 +187,11 @@ public final class EventRepository implements EventStore {
                 .sorted(Comparator.comparing(EventToStore::topic).thenComparing(event -> requireNonNull(event.key())))
                 .toList();
         for (EventToStore event : locked) {
-            Optional<Long> version = bindStream(session.query(ADVANCE_STREAM), event)
+            Optional<Long> version = bindKey(session.query(ADVANCE_VERSION), event)
                     .number("expected", event.expectedVersion())
                     .first(row -> row.number("version"));
             if (version.isEmpty()) {
-                long actual = bindStream(session.query(STREAM_VERSION), event)
+                long actual = bindKey(session.query(KEY_VERSION), event)
                         .first(row -> row.number("version"))
                         .orElse(0L);
                 session.connection().rollback(before);
@@ -227,7 +227,7 @@ public final class EventRepository implements EventStore {
                 .column("days", "date", events, event -> event.day().toString());
     }
 
-    private static Query bindStream(Query query, EventToStore event) throws SQLException {
+    private static Query bindKey(Query query, EventToStore event) throws SQLException {
         return query.text("project", event.project())
                 .text("topic", event.topic())
                 .text("key", requireNonNull(event.key()));
